@@ -3,7 +3,7 @@
 
 # tvc_library(NAME [RECURSE] [DEPS folder...] [PACKAGES target...])
 # Makes tvc_NAME from this folder's *.cpp (RECURSE: and its subfolders'). DEPS names other tvc libraries without their
-# prefix, as the table of folders in docs/design.md allows them; PACKAGES are third-party targets.
+# prefix, as the table in scripts/check_includes allows them; PACKAGES are third-party targets.
 function(tvc_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "RECURSE" "" "DEPS;PACKAGES")
   if(arg_RECURSE)
