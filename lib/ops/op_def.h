@@ -120,12 +120,19 @@ struct OpDef {
   std::vector<std::string_view> samples = {};
 };
 
+// Opens a definition: TVC_DEFINE_OP(kRelu) = {.name = "Relu", ...}; with TVC_OP(kRelu) in list.inc.
+#define TVC_DEFINE_OP(symbol)  \
+  extern const OpDef symbol; \
+  const OpDef symbol
+
 const OpDef* find(std::string_view name);
 std::vector<const OpDef*> all();
 
 // Types (and known elements) of every value, in order, graphs within graphs too. Errors carry the node's label.
 Result<void> infer_types(ir::Module& module);
 Result<void> infer_node(ir::Module& module, ir::NodeId node);
+// The nodes of one graph in order; for definitions that own bodies, after they have set the types of its inputs.
+Result<void> infer_graph(ir::Module& module, ir::GraphId graph);
 // Runs one node on constants: folding, tests. Outputs in order; unsupported where it cannot be (random, control).
 Result<std::vector<ir::Tensor>> evaluate(const ir::Module& module, ir::NodeId node, const std::vector<const ir::Tensor*>& inputs);
 // Broadcast shape of several (ONNX multidirectional), or bad_input.

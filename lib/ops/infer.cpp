@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inference of types and known elements, node by node in graph order.
+#include "ops/elements.h"
+#include "ops/op_def.h"
+
+namespace tvc::ops {
+namespace {
+
+std::string place_of(const ir::Node& node) {
+  return node.label() == node.op ? node.op : fmt::format("{} {}", node.op, node.label());
+}
+
+Result<void> check_meaning_exists(const ir::Module& module, ir::NodeId id) {
+  const ir::Node& node = module.node(id);
+  if (find(node.op) == nullptr) return unsupported("operator {} is not supported", node.op).at(place_of(node));
+  for (ir::ValueId input : node.inputs)
+    if (input != ir::kNone && module.value(input).type.dtype == DType::kUndefined)
+      return internal("operand {} has no type", module.value(input).name).at(place_of(node));
+  return {};
+}
+
+}  // namespace
+
+Result<void> infer_node(ir::Module& module, ir::NodeId id) {
+  TVC_CHECK_OK(check_meaning_exists(module, id));
+  const OpDef* def = find(module.node(id).op);
+  for (ir::ValueId out : module.node(id).outputs)
+    if (out != ir::kNone) module.value(out).known.clear();
+  InferContext context(module, id);
+  if (def->infer == nullptr) return internal("operator has no shape rule").at(place_of(module.node(id)));
+  if (auto status = def->infer(context); !status.ok()) {
+    Error error = status.error();
+    std::string place = place_of(module.node(id));
+    if (error.place.find(place) != std::string::npos) return error;  // a body's node has named itself
+    return std::move(error).at(place);
+  }
+  derive_known(module, id);
+  return {};
+}
+
+Result<void> infer_graph(ir::Module& module, ir::GraphId graph) {
+  for (ir::ValueId input : module.graphs[graph].inputs) name_elements(module, input);
+  // Inference of a control operator may add values, never nodes or graphs; the list stays as it is.
+  for (size_t k = 0; k < module.graphs[graph].nodes.size(); ++k)
+    TVC_CHECK_OK(infer_node(module, module.graphs[graph].nodes[k]));
+  return {};
+}
+
+Result<void> infer_types(ir::Module& module) { return infer_graph(module, 0); }
+
+}  // namespace tvc::ops
