@@ -20,7 +20,7 @@
 
 namespace tvc::codegen {
 
-class HostProgram;  // host/program.h
+class Emitter;  // host/emitter.h
 
 // One field of a kernel's NAME_args and the host expression that fills it.
 struct Arg {
@@ -37,12 +37,11 @@ struct KernelText {
 
 class Lowering {
  public:
-  Lowering(HostProgram& program, const ir::Module& module, const Target& target, Diagnostics& diagnostics)
-      : program_(program), module_(module), target_(target), diagnostics_(diagnostics) {}
+  explicit Lowering(Emitter& emitter) : emitter_(emitter) {}
 
-  const ir::Module& module() const { return module_; }
-  const Target& target() const { return target_; }
-  Diagnostics& diagnostics() { return diagnostics_; }
+  const ir::Module& module() const;
+  const Target& target() const;
+  Diagnostics& diagnostics();
 
   // -- expressions for host lines and Arg values
   // The tensor's first element as "((const float*)v12)" / "((float*)v12)" by the value's storage type.
@@ -68,16 +67,15 @@ class Lowering {
   void line(std::string text);  // a host statement
 
  private:
-  HostProgram& program_;
-  const ir::Module& module_;
-  const Target& target_;
-  Diagnostics& diagnostics_;
+  Emitter& emitter_;
 };
 
 struct Family {
   std::string_view name;
   bool (*claims)(const ir::Module&, ir::NodeId, const Target&);
   Result<void> (*lower)(Lowering&, ir::NodeId);
+  // The input in whose place output 0 may be written (every element is read before its place is written), or -1.
+  int (*in_place)(const ir::Module&, ir::NodeId) = nullptr;
 };
 const std::vector<const Family*>& families();
 const Family* family_of(const ir::Module& module, ir::NodeId node, const Target& target);
