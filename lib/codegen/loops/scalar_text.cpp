@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/loops/scalar_text.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace tvc::codegen::loops {
