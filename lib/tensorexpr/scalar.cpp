@@ -9,36 +9,6 @@
 namespace tvc::te {
 namespace {
 
-struct FloatFormat {
-  int mantissa;      // explicit bits
-  int min_exponent;  // of the smallest normal number
-  double largest;
-  bool saturates;
-  bool has_infinity;
-};
-
-FloatFormat format_of(DType dtype) {
-  switch (dtype) {
-    case DType::kF16: return {10, -14, 65504.0, false, true};
-    case DType::kBF16: return {7, -126, 0x1.FEp127, false, true};
-    case DType::kF8E4M3FN: return {3, -6, 448.0, true, false};
-    case DType::kF8E4M3FNUZ: return {3, -7, 240.0, true, false};
-    case DType::kF8E5M2: return {2, -14, 57344.0, true, true};
-    case DType::kF8E5M2FNUZ: return {2, -15, 57344.0, true, false};
-    case DType::kF4E2M1: return {1, 0, 6.0, true, false};
-    default: return {23, -126, 0x1.FFFFFEp127, false, true};
-  }
-}
-
-double next_power_of_two(double value) {
-  if (std::isnan(value)) return value;
-  if (!(value > 0x1p-127)) return 0x1p-127;
-  if (value >= 0x1p127) return 0x1p127;
-  int exponent = 0;
-  double fraction = std::frexp(value, &exponent);
-  return std::ldexp(1.0, fraction == 0.5 ? exponent - 1 : exponent);
-}
-
 int64_t power(int64_t base, int64_t exponent) {
   if (exponent < 0) {  // the truncated reciprocal
     if (base == 1) return 1;
@@ -67,23 +37,6 @@ int64_t wrap_integer(DType compute, int64_t value) {
     case DType::kU2: return value & 3;
     default: return value;
   }
-}
-
-double round_to(DType storage, double value) {
-  if (storage == DType::kF64) return value;
-  if (storage == DType::kF32) return static_cast<float>(value);
-  if (storage == DType::kF8E8M0) return next_power_of_two(value);
-  if (std::isnan(value)) return storage == DType::kF4E2M1 ? 0.0 : value;
-  FloatFormat format = format_of(storage);
-  bool unsigned_zero = storage == DType::kF8E4M3FNUZ || storage == DType::kF8E5M2FNUZ;
-  if (std::isinf(value)) return format.saturates ? std::copysign(format.largest, value) : value;
-  if (value == 0) return unsigned_zero ? 0.0 : value;
-  int exponent = std::max(std::ilogb(value), format.min_exponent);
-  double unit = std::ldexp(1.0, exponent - format.mantissa);
-  double rounded = std::nearbyint(value / unit) * unit;  // value / unit is exact
-  if (std::fabs(rounded) > format.largest)
-    return std::copysign(format.saturates ? format.largest : std::numeric_limits<double>::infinity(), value);
-  return rounded == 0 && unsigned_zero ? 0.0 : rounded;
 }
 
 int64_t float_to_integer(DType to, double value) {

@@ -4,15 +4,14 @@
 
 #include <cstdint>
 
+#include "ir/float_format.h"
 #include "tensorexpr/expr.h"
 
 namespace tvc::te {
 
 // Brings an integer into the range of a compute type (two's complement wrap); u64 keeps its bits.
 int64_t wrap_integer(DType compute, int64_t value);
-// The nearest (ties to even) value of a storage type. f16, bf16: overflow gives infinity. 8- and 4-bit floats saturate,
-// infinities too; NaN stays NaN (f4e2m1 has none: 0). f8e8m0 takes the next power of two upwards.
-double round_to(DType storage, double value);
+using ir::round_to;
 // float -> integer of compute type `to`: truncates; NaN gives 0, out of range the low bits of the i64 (u64) value.
 int64_t float_to_integer(DType to, double value);
 
