@@ -24,10 +24,18 @@ T attribute_or(const Node& node, std::string_view key, T otherwise) {
 
 int64_t Node::i(std::string_view key, int64_t otherwise) const { return attribute_or(*this, key, otherwise); }
 double Node::f(std::string_view key, double otherwise) const { return attribute_or(*this, key, otherwise); }
-std::string Node::s(std::string_view key, std::string_view otherwise) const { return attribute_or(*this, key, std::string(otherwise)); }
-std::vector<int64_t> Node::ints(std::string_view key) const { return attribute_or<std::vector<int64_t>>(*this, key, {}); }
-std::vector<double> Node::floats(std::string_view key) const { return attribute_or<std::vector<double>>(*this, key, {}); }
-std::vector<std::string> Node::strings(std::string_view key) const { return attribute_or<std::vector<std::string>>(*this, key, {}); }
+std::string Node::s(std::string_view key, std::string_view otherwise) const {
+  return attribute_or(*this, key, std::string(otherwise));
+}
+std::vector<int64_t> Node::ints(std::string_view key) const {
+  return attribute_or<std::vector<int64_t>>(*this, key, {});
+}
+std::vector<double> Node::floats(std::string_view key) const {
+  return attribute_or<std::vector<double>>(*this, key, {});
+}
+std::vector<std::string> Node::strings(std::string_view key) const {
+  return attribute_or<std::vector<std::string>>(*this, key, {});
+}
 
 std::optional<GraphId> Node::subgraph(std::string_view key) const {
   const auto* graph = attribute<GraphId>(*this, key);
@@ -80,7 +88,8 @@ void replace_uses(Module& module, ValueId from, ValueId to) {
   for (auto& node : module.nodes)
     if (!node.op.empty()) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
   auto& outputs = module.main().outputs;
-  if (std::find(outputs.begin(), outputs.end(), from) != outputs.end()) std::swap(module.value(to).name, module.value(from).name);
+  if (std::find(outputs.begin(), outputs.end(), from) != outputs.end())
+    std::swap(module.value(to).name, module.value(from).name);
   for (auto& graph : module.graphs) std::replace(graph.outputs.begin(), graph.outputs.end(), from, to);
 }
 

@@ -63,7 +63,9 @@ Dim operator+(const Dim& a, const Dim& b) {
 }
 
 Dim operator*(const Dim& a, const Dim& b) {
-  auto wrap = [](int64_t x, int64_t y) { return static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y)); };
+  auto wrap = [](int64_t x, int64_t y) {
+    return static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
+  };
   Dim out(wrap(a.constant_, b.constant_));
   for (const auto& t : a.terms_)
     if (b.constant_ != 0) out.add_term({wrap(t.coefficient, b.constant_), t.factors});
@@ -139,7 +141,8 @@ Dim ceil_div(const Dim& a, const Dim& b) { return floor_div(a + b - Dim(1), b); 
 
 Dim mod(const Dim& a, const Dim& b) {
   if (b.is(1) || a == b) return 0;
-  if (auto d = b.as_constant(); d && *d != 0 && a.is_constant()) return a.constant() - floor_div_value(a.constant(), *d) * *d;
+  if (auto d = b.as_constant(); d && *d != 0 && a.is_constant())
+    return a.constant() - floor_div_value(a.constant(), *d) * *d;
   return make_function(DimFn::kMod, {a, b});
 }
 
@@ -288,7 +291,8 @@ std::string c_text(const Dim& dim, const std::function<std::string(const std::st
     out += (out.empty() ? "" : " + ") + body;
   }
   if (dim.constant() != 0) out += " + " + literal(dim.constant());
-  bool single = dim.terms().size() == 1 && dim.constant() == 0 && dim.terms()[0].coefficient == 1 && dim.terms()[0].factors.size() == 1;
+  bool single = dim.terms().size() == 1 && dim.constant() == 0 && dim.terms()[0].coefficient == 1 &&
+                dim.terms()[0].factors.size() == 1;
   return single ? out : "(" + out + ")";
 }
 

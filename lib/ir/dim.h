@@ -33,9 +33,9 @@ enum class DimFn : uint8_t {
 
 struct DimAtom {
   DimFn fn;
-  std::string symbol;      // kSymbol
-  std::vector<Dim> args;   // functions
-  std::string text;        // canonical text; equality and order of atoms
+  std::string symbol;     // kSymbol
+  std::vector<Dim> args;  // functions
+  std::string text;       // canonical text; equality and order of atoms
 };
 
 class Dim {

@@ -14,18 +14,20 @@ struct Row {
 };
 
 constexpr std::array<Row, 27> kRows = {{
-    {"undefined", 0, Class::kOther}, {"f32", 32, Class::kFloat},     {"u8", 8, Class::kUnsigned},
-    {"i8", 8, Class::kSigned},       {"u16", 16, Class::kUnsigned},  {"i16", 16, Class::kSigned},
-    {"i32", 32, Class::kSigned},     {"i64", 64, Class::kSigned},    {"str", 0, Class::kOther},
-    {"bool", 8, Class::kOther},      {"f16", 16, Class::kFloat},     {"f64", 64, Class::kFloat},
-    {"u32", 32, Class::kUnsigned},   {"u64", 64, Class::kUnsigned},  {"c64", 64, Class::kOther},
-    {"c128", 128, Class::kOther},    {"bf16", 16, Class::kFloat},    {"f8e4m3fn", 8, Class::kFloat},
+    {"undefined", 0, Class::kOther},  {"f32", 32, Class::kFloat},    {"u8", 8, Class::kUnsigned},
+    {"i8", 8, Class::kSigned},        {"u16", 16, Class::kUnsigned}, {"i16", 16, Class::kSigned},
+    {"i32", 32, Class::kSigned},      {"i64", 64, Class::kSigned},   {"str", 0, Class::kOther},
+    {"bool", 8, Class::kOther},       {"f16", 16, Class::kFloat},    {"f64", 64, Class::kFloat},
+    {"u32", 32, Class::kUnsigned},    {"u64", 64, Class::kUnsigned}, {"c64", 64, Class::kOther},
+    {"c128", 128, Class::kOther},     {"bf16", 16, Class::kFloat},   {"f8e4m3fn", 8, Class::kFloat},
     {"f8e4m3fnuz", 8, Class::kFloat}, {"f8e5m2", 8, Class::kFloat},  {"f8e5m2fnuz", 8, Class::kFloat},
-    {"u4", 4, Class::kUnsigned},     {"i4", 4, Class::kSigned},      {"f4e2m1", 4, Class::kFloat},
-    {"f8e8m0", 8, Class::kFloat},    {"u2", 2, Class::kUnsigned},    {"i2", 2, Class::kSigned},
+    {"u4", 4, Class::kUnsigned},      {"i4", 4, Class::kSigned},     {"f4e2m1", 4, Class::kFloat},
+    {"f8e8m0", 8, Class::kFloat},     {"u2", 2, Class::kUnsigned},   {"i2", 2, Class::kSigned},
 }};
 
-const Row& row(DType dtype) { return kRows[static_cast<size_t>(dtype) < kRows.size() ? static_cast<size_t>(dtype) : 0]; }
+const Row& row(DType dtype) {
+  return kRows[static_cast<size_t>(dtype) < kRows.size() ? static_cast<size_t>(dtype) : 0];
+}
 
 }  // namespace
 

@@ -57,7 +57,6 @@ double round_to(DType storage, double value) {
   return rounded == 0 && unsigned_zero ? 0.0 : rounded;
 }
 
-
 uint32_t encode_float(DType storage, double value) {
   double v = round_to(storage, value);
   if (storage == DType::kF8E8M0) return std::isnan(v) ? 0xff : static_cast<uint32_t>(std::ilogb(v) + 127);
@@ -80,7 +79,8 @@ uint32_t encode_float(DType storage, double value) {
 }
 
 double decode_float(DType storage, uint32_t bits) {
-  if (storage == DType::kF8E8M0) return bits == 0xff ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, static_cast<int>(bits) - 127);
+  if (storage == DType::kF8E8M0)
+    return bits == 0xff ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, static_cast<int>(bits) - 127);
   FloatFormat format = format_of(storage);
   int width = bit_width(storage);
   uint32_t sign_bit = 1u << (width - 1), magnitude = bits & (sign_bit - 1), mantissa_ones = (1u << format.mantissa) - 1;
@@ -89,11 +89,13 @@ double decode_float(DType storage, uint32_t bits) {
   if (fnuz && magnitude == 0 && negative) return std::numeric_limits<double>::quiet_NaN();
   uint32_t field = magnitude >> format.mantissa, exponent_max = (sign_bit - 1) >> format.mantissa;
   if (format.has_infinity && field == exponent_max)
-    return (magnitude & mantissa_ones) != 0 ? std::numeric_limits<double>::quiet_NaN()
-                                            : std::copysign(std::numeric_limits<double>::infinity(), negative ? -1.0 : 1.0);
+    return (magnitude & mantissa_ones) != 0
+               ? std::numeric_limits<double>::quiet_NaN()
+               : std::copysign(std::numeric_limits<double>::infinity(), negative ? -1.0 : 1.0);
   if (storage == DType::kF8E4M3FN && magnitude == sign_bit - 1) return std::numeric_limits<double>::quiet_NaN();
   double significand = (magnitude & mantissa_ones) + (field != 0 ? mantissa_ones + 1.0 : 0.0);
-  double value = std::ldexp(significand, format.min_exponent + static_cast<int>(std::max(field, 1u)) - 1 - format.mantissa);
+  double value =
+      std::ldexp(significand, format.min_exponent + static_cast<int>(std::max(field, 1u)) - 1 - format.mantissa);
   return negative ? -value : value;
 }
 

@@ -74,23 +74,23 @@ struct Type {
 struct Value {
   std::string name;
   Type type;
-  NodeId producer = kNone;               // kNone: graph input or constant
-  uint32_t slot = 0;                     // which output of the producer
-  GraphId graph = 0;                     // where it is defined
-  std::shared_ptr<const Tensor> constant;  // set: this value is a constant
-  std::vector<Dim> known;                // elements, row-major, of an integer tensor; empty: unknown
+  NodeId producer = kNone;                      // kNone: graph input or constant
+  uint32_t slot = 0;                            // which output of the producer
+  GraphId graph = 0;                            // where it is defined
+  std::shared_ptr<const Tensor> constant;       // set: this value is a constant
+  std::vector<Dim> known;                       // elements, row-major, of an integer tensor; empty: unknown
   std::shared_ptr<const Tensor> default_value;  // a graph input that has one (ONNX: initializer that is also an input)
 };
 
 struct Node;
 // Graph attributes are ids; a Tensor attribute is shared.
-using Attr = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>, std::vector<std::string>,
-                          std::shared_ptr<const Tensor>, GraphId>;
+using Attr = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
+                          std::vector<std::string>, std::shared_ptr<const Tensor>, GraphId>;
 
 struct Node {
-  std::string op;                 // "" when erased
-  std::vector<ValueId> inputs;    // kNone: omitted
-  std::vector<ValueId> outputs;   // kNone: not wanted
+  std::string op;                // "" when erased
+  std::vector<ValueId> inputs;   // kNone: omitted
+  std::vector<ValueId> outputs;  // kNone: not wanted
   std::map<std::string, Attr, std::less<>> attrs;
   GraphId graph = 0;
   std::vector<std::string> origin;  // names of the source nodes that this one computes
@@ -98,7 +98,7 @@ struct Node {
   int64_t i(std::string_view key, int64_t otherwise) const;
   double f(std::string_view key, double otherwise) const;
   std::string s(std::string_view key, std::string_view otherwise) const;
-  std::vector<int64_t> ints(std::string_view key) const;      // empty if absent
+  std::vector<int64_t> ints(std::string_view key) const;  // empty if absent
   std::vector<double> floats(std::string_view key) const;
   std::vector<std::string> strings(std::string_view key) const;
   bool has(std::string_view key) const { return attrs.find(key) != attrs.end(); }
@@ -117,8 +117,8 @@ struct Graph {
 
 // A free dimension of the model's inputs.
 struct Symbol {
-  std::string name;          // an identifier, as in Dim
-  std::string source_name;   // the model's own text
+  std::string name;         // an identifier, as in Dim
+  std::string source_name;  // the model's own text
   int64_t low = 0, high = INT64_MAX;
 };
 

@@ -50,7 +50,8 @@ int64_t load_integer(DType dtype, const std::byte* data, int64_t index) {
     case DType::kI16: return get<int16_t>(data, index);
     case DType::kI32: return get<int32_t>(data, index);
     case DType::kU32: return get<uint32_t>(data, index);
-    case DType::kI64: case DType::kU64: return get<int64_t>(data, index);
+    case DType::kI64:
+    case DType::kU64: return get<int64_t>(data, index);
     case DType::kBool: return get<uint8_t>(data, index) != 0;
     default: break;
   }
@@ -69,7 +70,8 @@ void store_integer(DType dtype, std::byte* data, int64_t index, int64_t value) {
   switch (bit_width(dtype)) {
     case 64: return put(data, index, value);
     case 32: return put(data, index, static_cast<int32_t>(value));
-    default: return put_bits(bit_width(dtype), data, index, static_cast<uint32_t>(dtype == DType::kBool ? value != 0 : value));
+    default:
+      return put_bits(bit_width(dtype), data, index, static_cast<uint32_t>(dtype == DType::kBool ? value != 0 : value));
   }
 }
 

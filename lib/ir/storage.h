@@ -9,9 +9,9 @@
 
 namespace tvc::ir {
 
-double load_float(DType dtype, const std::byte* data, int64_t index);             // floating types
-int64_t load_integer(DType dtype, const std::byte* data, int64_t index);          // integers and bool; u64: its bits
-void store_float(DType dtype, std::byte* data, int64_t index, double value);      // rounds to nearest even
-void store_integer(DType dtype, std::byte* data, int64_t index, int64_t value);   // wraps
+double load_float(DType dtype, const std::byte* data, int64_t index);            // floating types
+int64_t load_integer(DType dtype, const std::byte* data, int64_t index);         // integers and bool; u64: its bits
+void store_float(DType dtype, std::byte* data, int64_t index, double value);     // rounds to nearest even
+void store_integer(DType dtype, std::byte* data, int64_t index, int64_t value);  // wraps
 
 }  // namespace tvc::ir

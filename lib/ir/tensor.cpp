@@ -23,7 +23,8 @@ Tensor make_tensor(DType dtype, std::vector<int64_t> dims, std::span<std::byte>*
   }
   auto bytes = static_cast<size_t>(packed_bytes(dtype, tensor.count()));
   // Vectors of max_align_t keep 16-byte alignment, so that any element type may lie here.
-  auto storage = std::make_shared<std::vector<std::max_align_t>>((bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
+  auto storage = std::make_shared<std::vector<std::max_align_t>>((bytes + sizeof(std::max_align_t) - 1) /
+                                                                 sizeof(std::max_align_t));
   auto* data = reinterpret_cast<std::byte*>(storage->data());
   tensor.bytes = {data, bytes};
   if (out_bytes != nullptr) *out_bytes = {data, bytes};
@@ -53,7 +54,9 @@ Tensor from_i64(DType dtype, std::vector<int64_t> dims, const std::vector<int64_
   return tensor;
 }
 
-Tensor make_i64(std::vector<int64_t> dims, const std::vector<int64_t>& values) { return from_i64(DType::kI64, std::move(dims), values); }
+Tensor make_i64(std::vector<int64_t> dims, const std::vector<int64_t>& values) {
+  return from_i64(DType::kI64, std::move(dims), values);
+}
 
 Tensor make_f32(std::vector<int64_t> dims, const std::vector<float>& values) {
   std::span<std::byte> out;
@@ -82,7 +85,8 @@ std::vector<double> to_f64(const Tensor& tensor) {
       out[k] = load_float(tensor.dtype, tensor.bytes.data(), at);
     } else {
       int64_t value = load_integer(tensor.dtype, tensor.bytes.data(), at);
-      out[k] = tensor.dtype == DType::kU64 ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value);
+      out[k] =
+          tensor.dtype == DType::kU64 ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value);
     }
   }
   return out;

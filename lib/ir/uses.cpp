@@ -37,7 +37,8 @@ std::vector<std::pair<std::string, GraphId>> subgraphs(const Node& node) {
   return out;
 }
 
-static void collect_captures(const Module& module, GraphId graph, std::set<GraphId>& inside, std::vector<ValueId>& out) {
+static void collect_captures(const Module& module, GraphId graph, std::set<GraphId>& inside,
+                             std::vector<ValueId>& out) {
   inside.insert(graph);
   auto read = [&](ValueId id) {
     if (id == kNone || inside.count(module.value(id).graph) > 0) return;
