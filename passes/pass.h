@@ -18,6 +18,11 @@ using Changes = int;
 struct PassContext {
   Diagnostics& diagnostics;
   bool allow_fast_math = false;  // rewrites that change numerics by more than rounding
+  // Whether code generation has a kernel of its own for the node, so that it is not taken apart. Empty: none has.
+  std::function<bool(const ir::Module&, ir::NodeId)> has_kernel = {};
+  // Whether a kernel of the node can compute the graph on its result before storing it (see codegen/lower.h). Empty:
+  // none can.
+  std::function<bool(const ir::Module&, ir::NodeId, ir::GraphId)> takes_epilogue = {};
 };
 
 using PassFn = Result<Changes> (*)(ir::Module&, const PassContext&);

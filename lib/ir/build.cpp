@@ -99,7 +99,13 @@ void erase_node(Module& module, NodeId id) {
   order.erase(std::remove(order.begin(), order.end(), id), order.end());
   for (ValueId out : node.outputs)
     if (out != kNone) module.value(out).producer = kNone;
+  auto bodies = subgraphs(node);
   node = Node{};
+  for (const auto& [key, body] : bodies) {  // a body goes with its node, so that it reads nothing any more
+    auto inner = module.graphs[body].nodes;
+    for (auto it = inner.rbegin(); it != inner.rend(); ++it) erase_node(module, *it);
+    module.graphs[body] = Graph{};
+  }
 }
 
 }  // namespace tvc::ir

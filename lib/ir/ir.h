@@ -155,7 +155,7 @@ NodeId add_node(Module& module, GraphId graph, NodeSpec spec, NodeId before = kN
 // of `from` moves to `to` when `from` is an output of the main graph and `to` is not an input, output or constant;
 // in those cases the caller inserts an Identity.
 void replace_uses(Module& module, ValueId from, ValueId to);
-// Removes the node from its graph; its outputs must have no readers.
+// Removes the node from its graph, its bodies with it; its outputs must have no readers.
 void erase_node(Module& module, NodeId node);
 
 // -- looking -------------------------------------------------------------------------------------------------------
