@@ -89,7 +89,7 @@ std::string_view descriptor_of(DType dtype) {
 
 Result<ir::Tensor> read(const std::filesystem::path& path) {
   TVC_TRY(auto file, MappedFile::open(path));
-  auto tensor = parse(file.bytes());
+  auto tensor = parse(file->bytes());
   if (!tensor.ok()) return std::move(tensor).error().at(path.string());
   return tensor;
 }
