@@ -2,8 +2,9 @@
 // OpDef: the one definition of an operator. lib/ops/<name>.cpp holds it, lib/ops/list.inc names it.
 //
 // Meaning is exactly one of: express (tensor expressions), decompose (other operators), routine (run-time C function
-// lib/runtime/ops/<Routine>.c), view (the same elements in the same order under another shape), or control (If, Loop, Scan,
-// sequences handled by code generation). `infer` gives output types; shape rules of data-dependent operators use fresh().
+// lib/runtime/ops/<Routine>.c), view (the same elements in the same order under another shape), or control (If, Loop,
+// Scan, sequences handled by code generation). `infer` gives output types; shape rules of data-dependent operators use
+// fresh().
 #pragma once
 
 #include <functional>
@@ -61,7 +62,7 @@ class NodeView {
 class InferContext : public NodeView {
  public:
   InferContext(ir::Module& module, ir::NodeId id) : NodeView(module, id), mutable_(module) {}
-  void set(size_t output, DType dtype, Shape shape);       // ignored where the output is not wanted
+  void set(size_t output, DType dtype, Shape shape);  // ignored where the output is not wanted
   void set(size_t output, ir::Type type);
   void set_known(size_t output, std::vector<Dim> elements);
   // A size that only the run knows: dimension `axis` of output `output`. Stable across repeated inference.
@@ -79,11 +80,12 @@ class DecomposeContext : public NodeView {
   ir::Module& mutable_module() { return mutable_; }
   ir::ValueId in(size_t k) const { return node().input(k); }
   // A node with one output; types are inferred at once, so that shapes can be asked for.
-  Result<ir::ValueId> add(std::string op, std::vector<ir::ValueId> inputs, std::map<std::string, ir::Attr, std::less<>> attrs = {});
-  Result<std::vector<ir::ValueId>> add_multi(std::string op, std::vector<ir::ValueId> inputs, std::map<std::string, ir::Attr, std::less<>> attrs,
-                                             size_t outputs);
+  Result<ir::ValueId> add(std::string op, std::vector<ir::ValueId> inputs,
+                          std::map<std::string, ir::Attr, std::less<>> attrs = {});
+  Result<std::vector<ir::ValueId>> add_multi(std::string op, std::vector<ir::ValueId> inputs,
+                                             std::map<std::string, ir::Attr, std::less<>> attrs, size_t outputs);
   ir::ValueId constant(ir::Tensor tensor);
-  ir::ValueId scalar(DType dtype, double value);  // rank 0
+  ir::ValueId scalar(DType dtype, double value);         // rank 0
   ir::ValueId ints(const std::vector<int64_t>& values);  // 1-D i64
 
  private:
@@ -110,10 +112,10 @@ struct OpDef {
   Result<std::vector<te::TensorExpr>> (*express)(const NodeView&) = nullptr;
   Result<std::vector<ir::ValueId>> (*decompose)(DecomposeContext&) = nullptr;
   Result<RoutineCall> (*routine)(const NodeView&) = nullptr;
-  bool view = false;          // output 0 is input 0 reshaped
-  bool control = false;       // If, Loop, Scan
-  bool random = false;        // never folded: differs from run to run
-  bool elementwise = false;   // each output element depends on the operands' elements at its own (broadcast) place only
+  bool view = false;         // output 0 is input 0 reshaped
+  bool control = false;      // If, Loop, Scan
+  bool random = false;       // never folded: differs from run to run
+  bool elementwise = false;  // each output element depends on the operands' elements at its own (broadcast) place only
   Tolerance tolerance = {};
   // Operand types as text, comma-separated, one string a sample: "f32[2,3], f32[3]"; attributes after a bar:
   // "f32[2,3] | axis=1". Tests of the interpreter and of every target come from them.
@@ -121,8 +123,8 @@ struct OpDef {
 };
 
 // Opens a definition: TVC_DEFINE_OP(kRelu) = {.name = "Relu", ...}; with TVC_OP(kRelu) in list.inc.
-#define TVC_DEFINE_OP(symbol)  \
-  extern const OpDef symbol; \
+#define TVC_DEFINE_OP(symbol) \
+  extern const OpDef symbol;  \
   const OpDef symbol
 
 const OpDef* find(std::string_view name);
@@ -134,7 +136,8 @@ Result<void> infer_node(ir::Module& module, ir::NodeId node);
 // The nodes of one graph in order; for definitions that own bodies, after they have set the types of its inputs.
 Result<void> infer_graph(ir::Module& module, ir::GraphId graph);
 // Runs one node on constants: folding, tests. Outputs in order; unsupported where it cannot be (random, control).
-Result<std::vector<ir::Tensor>> evaluate(const ir::Module& module, ir::NodeId node, const std::vector<const ir::Tensor*>& inputs);
+Result<std::vector<ir::Tensor>> evaluate(const ir::Module& module, ir::NodeId node,
+                                         const std::vector<const ir::Tensor*>& inputs);
 // Broadcast shape of several (ONNX multidirectional), or bad_input.
 Result<Shape> broadcast_shapes(const std::vector<Shape>& shapes);
 // Index of an operand of shape `from` at output index vars `at` (rank >= from's): broadcast dims read 0.
@@ -142,8 +145,8 @@ std::vector<te::Expr> broadcast_index(const Shape& from, const Shape& to, const 
 std::vector<te::Axis> axes_of(const Shape& shape);  // fresh variables over a shape
 
 // -- shared shape rules and bodies (elementwise.cpp) -----------------------------------------------------------------
-Result<void> infer_same_as_input(InferContext&);   // output 0 = type of input 0
-Result<void> infer_broadcast(InferContext&);       // output 0 = dtype of input 0, broadcast shape of all
+Result<void> infer_same_as_input(InferContext&);  // output 0 = type of input 0
+Result<void> infer_broadcast(InferContext&);      // output 0 = dtype of input 0, broadcast shape of all
 Result<void> infer_broadcast_bool(InferContext&);
 using ScalarBody = std::function<te::Expr(const std::vector<te::Expr>&)>;
 // body over the (broadcast) elements of all present inputs; result stored as output 0's dtype.

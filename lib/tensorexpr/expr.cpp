@@ -21,9 +21,7 @@ Expr make(Op op, DType dtype, std::vector<Expr> args) {
 }
 
 bool is_const(const Expr& e) { return e->op == Op::kConst; }
-bool is_integer(const Expr& e, int64_t value) {
-  return is_const(e) && !ir::is_float(e->dtype) && e->integer == value;
-}
+bool is_integer(const Expr& e, int64_t value) { return is_const(e) && !ir::is_float(e->dtype) && e->integer == value; }
 bool is_number(const Expr& e, double value) { return is_const(e) && ir::is_float(e->dtype) && e->number == value; }
 bool is_one(const Expr& e) { return is_integer(e, 1) || is_number(e, 1.0); }
 
@@ -38,7 +36,8 @@ std::optional<Dim> as_dim(const Expr& e) {
 Expr fold_constants(Op op, const Expr& a, const Expr& b) {
   bool is_float = ir::is_float(a->dtype);
   if (is_compare(op))
-    return boolean(is_float ? float_compare(op, a->number, b->number) : integer_compare(op, a->dtype, a->integer, b->integer));
+    return boolean(is_float ? float_compare(op, a->number, b->number)
+                            : integer_compare(op, a->dtype, a->integer, b->integer));
   if (is_float) return number(a->dtype, float_binary(op, a->number, b->number));
   return integer(a->dtype, integer_binary(op, a->dtype, a->integer, b->integer));
 }
@@ -174,7 +173,9 @@ Expr cast(DType to, Expr x) {
         return number(to, x->dtype == DType::kU64 ? static_cast<double>(static_cast<uint64_t>(x->integer))
                                                   : static_cast<double>(x->integer));
       }
-      return integer(to, from_float ? float_to_integer(to, x->number) : to == DType::kBool ? x->integer != 0 : x->integer);
+      return integer(to, from_float           ? float_to_integer(to, x->number)
+                         : to == DType::kBool ? x->integer != 0
+                                              : x->integer);
     }
   } else if (is_const(x) && ir::is_float(to) && from_float) {
     return number(compute, round_to(to, x->number));
@@ -216,7 +217,8 @@ Expr unary(Op op, Expr x) {
   bool to_bool = op == Op::kIsNan || op == Op::kIsInf;
   if (to_bool && !is_float) return boolean(false);
   if (is_const(x) && !to_bool)
-    return is_float ? number(x->dtype, float_unary(op, x->number)) : integer(x->dtype, integer_unary(op, x->dtype, x->integer));
+    return is_float ? number(x->dtype, float_unary(op, x->number))
+                    : integer(x->dtype, integer_unary(op, x->dtype, x->integer));
   if (op == Op::kNeg && x->op == Op::kNeg) return x->args[0];
   if (op == Op::kNot && x->op == Op::kNot) return x->args[0];
   if (!is_float && (op == Op::kFloor || op == Op::kCeil || op == Op::kRoundEven || op == Op::kTrunc)) return x;

@@ -72,7 +72,8 @@ Value DimInterpreter::eval(const Expr& e) {
   switch (e->op) {
     case Op::kConst:
       if (!ir::is_float(e->dtype)) return Dim(e->integer);
-      if (std::fabs(e->number) < 0x1p53 && e->number == std::floor(e->number)) return Dim(static_cast<int64_t>(e->number));
+      if (std::fabs(e->number) < 0x1p53 && e->number == std::floor(e->number))
+        return Dim(static_cast<int64_t>(e->number));
       return std::nullopt;
     case Op::kDim: return e->dim;
     case Op::kVar: {
@@ -252,7 +253,8 @@ Value DimInterpreter::eval_reduce(const ExprNode& e) {
 
 }  // namespace
 
-std::optional<std::vector<Dim>> interpret_dims(const TensorExpr& e, const std::vector<std::vector<int64_t>>& operand_dims,
+std::optional<std::vector<Dim>> interpret_dims(const TensorExpr& e,
+                                               const std::vector<std::vector<int64_t>>& operand_dims,
                                                const std::function<std::optional<Dim>(int, int64_t)>& element) {
   DimInterpreter interpreter(operand_dims, element);
   std::vector<int64_t> extents;

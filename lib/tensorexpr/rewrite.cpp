@@ -104,7 +104,8 @@ Expr renumber_operands(const Expr& e, const std::function<int(int)>& map) {
   });
 }
 
-Expr inline_operand(const Expr& consumer, int operand, const TensorExpr& producer, const std::function<int(int)>& renumber) {
+Expr inline_operand(const Expr& consumer, int operand, const TensorExpr& producer,
+                    const std::function<int(int)>& renumber) {
   // The consumer would have read what was stored: the producer's value, rounded to its storage type.
   Expr stored = cast(producer.dtype, renumber_operands(producer.body, renumber));
   return rewrite(consumer, [&](const Expr& node) -> Expr {

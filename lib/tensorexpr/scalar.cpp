@@ -115,7 +115,8 @@ int64_t integer_unary(Op op, DType dtype, int64_t x) {
   bool is_signed = dtype != DType::kU64;  // narrower unsigned values are not negative anyway
   switch (op) {
     case Op::kNeg: return wrap_integer(dtype, static_cast<int64_t>(0 - static_cast<uint64_t>(x)));
-    case Op::kAbs: return is_signed && x < 0 ? wrap_integer(dtype, static_cast<int64_t>(0 - static_cast<uint64_t>(x))) : x;
+    case Op::kAbs:
+      return is_signed && x < 0 ? wrap_integer(dtype, static_cast<int64_t>(0 - static_cast<uint64_t>(x))) : x;
     case Op::kSign: return x == 0 ? 0 : is_signed && x < 0 ? -1 : 1;
     case Op::kNot: return x == 0;
     case Op::kBitNot: return wrap_integer(dtype, ~x);

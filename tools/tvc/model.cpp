@@ -29,6 +29,13 @@ Result<std::pair<int64_t, int64_t>> parse_range(std::string_view text) {
 
 }  // namespace
 
+Result<void> make_folder(const std::filesystem::path& folder) {
+  std::error_code code;
+  std::filesystem::create_directories(folder, code);
+  if (code) return bad_input("cannot make the folder {}: {}", folder.string(), code.message());
+  return {};
+}
+
 Result<ir::Module> read_model(const ModelOptions& options, Diagnostics& diagnostics) {
   onnx_format::ImportOptions import;
   for (const auto& text : options.shapes) {
@@ -49,6 +56,7 @@ Result<void> optimise(ir::Module& module, const codegen::Target& target, const P
     const auto* family = codegen::family_of(m, id, target);
     return family != nullptr && family->name != "loops";
   };
+  if (!options.dump_folder.empty()) TVC_CHECK_OK(make_folder(options.dump_folder));
   Result<void> dumped;
   int step = 0;
   auto dump = [&](std::string_view name, const ir::Module& m) {
@@ -60,7 +68,9 @@ Result<void> optimise(ir::Module& module, const codegen::Target& target, const P
       fmt::print(stderr, "{}", ir::print(m));
   };
   dump("import", module);
-  passes::PipelineOptions pipeline{.disabled = options.disabled, .verify = options.verify};
+  passes::PipelineOptions pipeline;
+  pipeline.disabled = options.disabled;
+  pipeline.verify = options.verify;
   pipeline.after = [&](std::string_view name, passes::Changes changes, double seconds, const ir::Module& m) {
     diagnostics.info(fmt::format("{}: {} changes, {:.0f} ms", name, changes, seconds * 1e3));
     dump(name, m);

@@ -27,6 +27,8 @@ struct PassOptions {
   bool verify = false;
 };
 
+// Makes a folder for results, and those above it.
+Result<void> make_folder(const std::filesystem::path& folder);
 Result<ir::Module> read_model(const ModelOptions& options, Diagnostics& diagnostics);
 // Runs the pipeline for a target. Dumps go to the folder, or to standard error.
 Result<void> optimise(ir::Module& module, const codegen::Target& target, const PassOptions& options,

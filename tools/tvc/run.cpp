@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "formats/npy/npy.h"
+#include "model.h"
 #include "runner.h"
 
 namespace tvc::tool {
@@ -48,6 +49,7 @@ std::string file_name(const std::string& name) {
 Result<void> run(const RunOptions& options) {
   TVC_TRY(auto runner, Runner::open(options.runner));
   TVC_CHECK_OK(runner->run());
+  if (!options.output.empty()) TVC_CHECK_OK(make_folder(options.output));
   auto json = nlohmann::json::array();
   for (int k = 0; k < runner->output_count(); ++k) {
     const std::string name = runner->output_name(k);
