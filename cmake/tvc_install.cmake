@@ -18,11 +18,11 @@ install(TARGETS ${installed} EXPORT tvcTargets
   RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-  INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tvrt")
 install(EXPORT tvcTargets NAMESPACE tvc:: DESTINATION "${package_folder}")
-install(FILES "${PROJECT_SOURCE_DIR}/lib/runtime/tvrt.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" OPTIONAL)
-# Emitted source, which users of --emit static and --emit source build against, includes this one.
-install(FILES "${PROJECT_SOURCE_DIR}/lib/runtime/abi.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tvrt")
+# <tvrt.h> includes abi.h beside it, as emitted source does, which users of --emit static and --emit source build.
+install(FILES "${PROJECT_SOURCE_DIR}/lib/runtime/tvrt.h" "${PROJECT_SOURCE_DIR}/lib/runtime/abi.h"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tvrt")
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/tvcConfig.cmake.in" "${PROJECT_BINARY_DIR}/tvcConfig.cmake"
   INSTALL_DESTINATION "${package_folder}")
