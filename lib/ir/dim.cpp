@@ -120,7 +120,11 @@ Dim floor_div(const Dim& a, const Dim& b) {
   if (a == b && !a.is(0)) return 1;
   if (a.is(0)) return 0;
   auto divisor = b.as_constant();
-  if (!divisor || *divisor == 0) return make_function(DimFn::kFloorDiv, {a, b});
+  if (divisor && *divisor == 0) return make_function(DimFn::kFloorDiv, {a, b});
+  if (!divisor) {
+    auto quotient = exact_quotient(a, b);
+    return quotient ? *quotient : make_function(DimFn::kFloorDiv, {a, b});
+  }
   if (a.is_constant()) return floor_div_value(a.constant(), *divisor);
   // floor((d*p + r) / d) = p + floor(r / d)
   Dim whole, rest;

@@ -77,6 +77,8 @@ class Dim {
 using Shape = std::vector<Dim>;
 
 Dim floor_div(const Dim& a, const Dim& b);  // exact where every coefficient divides
+// The polynomial q with q * b = a, where there is one: 2*n*m / m.
+std::optional<Dim> exact_quotient(const Dim& a, const Dim& b);
 Dim ceil_div(const Dim& a, const Dim& b);
 Dim mod(const Dim& a, const Dim& b);
 Dim min(const Dim& a, const Dim& b);

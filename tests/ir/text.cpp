@@ -84,3 +84,11 @@ TEST_CASE("dims are read back") {
   CHECK(ir::parse_dim("past+1") == ir::Dim::symbol("past") + ir::Dim(1));
   for (const char* text : {"", "n +", "max(n)", "2n)", "(n"}) CHECK_FALSE(ir::parse_dim(text).has_value());
 }
+
+TEST_CASE("exact quotients of polynomials") {
+  auto p = [](std::string_view text) { return *ir::parse_dim(text); };
+  CHECK(ir::floor_div(p("6*n*m"), p("2*n")) == p("3*m"));
+  CHECK(ir::floor_div(p("a + 1") * p("b + 1") * p("64"), p("a + 1")) == p("64*b + 64"));
+  CHECK(ir::floor_div(p("floordiv(h, 2)*c + floordiv(h, 2)"), p("floordiv(h, 2)")) == p("c + 1"));
+  CHECK_FALSE(ir::exact_quotient(p("n + 1"), p("n")).has_value());
+}
