@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Lays the Python module out in the build tree: python/tvrt with links to its sources and to the shared runtime.
-file(GLOB_RECURSE python_files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/bindings/python"
-     "${PROJECT_SOURCE_DIR}/bindings/python/tvrt/*.py")
+file(GLOB_RECURSE python_files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/bindings/py"
+     "${PROJECT_SOURCE_DIR}/bindings/py/tvrt/*.py")
 foreach(file IN LISTS python_files)
   get_filename_component(folder "${PROJECT_BINARY_DIR}/python/${file}" DIRECTORY)
   file(MAKE_DIRECTORY "${folder}")
-  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/bindings/python/${file}" "${PROJECT_BINARY_DIR}/python/${file}" SYMBOLIC)
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/bindings/py/${file}" "${PROJECT_BINARY_DIR}/python/${file}" SYMBOLIC)
 endforeach()
 if(TARGET tvrt)
   file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/python/tvrt")
