@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node that has no definition of ours, but whose schema gives its meaning as a function of other operators, becomes that function's body.
+// A node that has no definition of ours, but whose schema gives its meaning as a function of other operators, becomes
+// that function's body.
 #include <onnx/defs/function.h>
 #include <onnx/defs/schema.h>
 
@@ -18,10 +19,12 @@ using Types = std::map<std::string, pb::TypeProto>;
 // Renames a body's values: formal ones to the node's, inner ones to fresh names; in nested graphs too.
 class Renamer {
  public:
-  Renamer(std::string prefix, const pb::NodeProto& call, const pb::FunctionProto& body) : prefix_(std::move(prefix)), call_(call), body_(body) {
+  Renamer(std::string prefix, const pb::NodeProto& call, const pb::FunctionProto& body)
+      : prefix_(std::move(prefix)), call_(call), body_(body) {
     for (int k = 0; k < body.input_size(); ++k) names_[body.input(k)] = k < call.input_size() ? call.input(k) : "";
     for (int k = 0; k < body.output_size(); ++k)
-      names_[body.output(k)] = k < call.output_size() && !call.output(k).empty() ? call.output(k) : prefix_ + body.output(k);
+      names_[body.output(k)] =
+          k < call.output_size() && !call.output(k).empty() ? call.output(k) : prefix_ + body.output(k);
   }
 
   void node(pb::NodeProto& node) {
@@ -113,7 +116,8 @@ class Expander {
   }
 
   // The function's body for the newest opset, or null.
-  bool body_of(const pb::OpSchema& schema, const pb::NodeProto& node, const Types& types, pb::FunctionProto& body) const {
+  bool body_of(const pb::OpSchema& schema, const pb::NodeProto& node, const Types& types,
+               pb::FunctionProto& body) const {
     if (schema.HasFunction()) {
       if (const auto* function = schema.GetFunction(newest_opset(), false); function != nullptr) {
         body = *function;
@@ -134,7 +138,8 @@ class Expander {
   Result<bool> expand(const pb::NodeProto& node, const Types& types, std::vector<pb::NodeProto>& out) {
     if (node.op_type() == "Constant" || ops::find(operator_name(node)) != nullptr) return false;
     int version = opset_of(model_, node.domain());
-    const auto* schema = pb::OpSchemaRegistry::Schema(node.op_type(), version == 0 ? newest_opset() : version, node.domain() == "ai.onnx" ? "" : node.domain());
+    const auto* schema = pb::OpSchemaRegistry::Schema(node.op_type(), version == 0 ? newest_opset() : version,
+                                                      node.domain() == "ai.onnx" ? "" : node.domain());
     if (schema == nullptr) return false;
     pb::FunctionProto body;
     try {

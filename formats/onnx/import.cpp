@@ -55,7 +55,8 @@ class Builder {
     }
     for (const auto& proto : graph.sparse_initializer()) {
       TVC_TRY(auto tensor, read_sparse(proto, model_, external_));
-      TVC_CHECK_OK(define(proto.values().name(), ir::add_constant(module_, proto.values().name(), std::move(tensor), id)));
+      TVC_CHECK_OK(
+          define(proto.values().name(), ir::add_constant(module_, proto.values().name(), std::move(tensor), id)));
     }
     return {};
   }
@@ -83,11 +84,13 @@ class Builder {
     for (const auto& input : graph.input()) {
       ir::Type type;  // of its node's making: inference of the control operator sets it
       if (input.type().has_tensor_type() || input.type().has_sequence_type() || input.type().has_optional_type()) {
-        auto read = read_type(input.type(), [](const auto& dim, int) { return ir::Dim(dim.has_dim_value() ? dim.dim_value() : -1); });
+        auto read = read_type(input.type(),
+                              [](const auto& dim, int) { return ir::Dim(dim.has_dim_value() ? dim.dim_value() : -1); });
         if (read.ok()) type = *read;
       }
       ir::ValueId value = ir::add_value(module_, input.name(), std::move(type), id);
-      if (auto initializer = scopes_.back().find(input.name()); initializer != scopes_.back().end()) initializer->second = value;
+      if (auto initializer = scopes_.back().find(input.name()); initializer != scopes_.back().end())
+        initializer->second = value;
       else TVC_CHECK_OK(define(input.name(), value));
       module_.graphs[id].inputs.push_back(value);
     }
@@ -98,7 +101,8 @@ class Builder {
     for (const auto& output : graph.output()) {
       TVC_TRY(ir::ValueId value, look_up(output.name()));
       // Output k of the model has a value of its own, so that its name and storage are its own.
-      bool is_own = module_.value(value).producer != ir::kNone && module_.value(value).graph == id && module_.value(value).name == output.name();
+      bool is_own = module_.value(value).producer != ir::kNone && module_.value(value).graph == id &&
+                    module_.value(value).name == output.name();
       for (ir::ValueId other : module_.graphs[id].outputs) is_own &= other != value;
       if (id == 0 && !is_own) {
         ir::NodeId copy = ir::add_node(module_, id, {"Identity", {value}, {}, 1, {output.name()}});
@@ -125,7 +129,8 @@ class Builder {
 
   Result<void> nodes(const pb::GraphProto& graph, ir::GraphId id) {
     for (const auto& node : graph.node()) {
-      auto status = node.op_type() == "Constant" && operator_name(node) == "Constant" ? constant(node, id) : this->node(node, id);
+      auto status =
+          node.op_type() == "Constant" && operator_name(node) == "Constant" ? constant(node, id) : this->node(node, id);
       if (!status.ok()) {
         Error error = status.error();
         const std::string& name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
@@ -172,8 +177,10 @@ class Builder {
       case pb::AttributeProto::FLOAT: return ir::Attr(static_cast<double>(proto.f()));
       case pb::AttributeProto::STRING: return ir::Attr(proto.s());
       case pb::AttributeProto::INTS: return ir::Attr(std::vector<int64_t>(proto.ints().begin(), proto.ints().end()));
-      case pb::AttributeProto::FLOATS: return ir::Attr(std::vector<double>(proto.floats().begin(), proto.floats().end()));
-      case pb::AttributeProto::STRINGS: return ir::Attr(std::vector<std::string>(proto.strings().begin(), proto.strings().end()));
+      case pb::AttributeProto::FLOATS:
+        return ir::Attr(std::vector<double>(proto.floats().begin(), proto.floats().end()));
+      case pb::AttributeProto::STRINGS:
+        return ir::Attr(std::vector<std::string>(proto.strings().begin(), proto.strings().end()));
       case pb::AttributeProto::TENSOR: {
         TVC_TRY(auto tensor, read_tensor(proto.t(), model_, external_));
         return ir::Attr(std::make_shared<const ir::Tensor>(std::move(tensor)));
@@ -183,7 +190,9 @@ class Builder {
         return ir::Attr(graph);
       }
       case pb::AttributeProto::TYPE_PROTO: {  // of Optional: the element type says all that is needed
-        TVC_TRY(auto type, read_type(proto.tp(), [](const auto& dim, int) { return ir::Dim(dim.has_dim_value() ? dim.dim_value() : -1); }));
+        TVC_TRY(auto type, read_type(proto.tp(), [](const auto& dim, int) {
+                  return ir::Dim(dim.has_dim_value() ? dim.dim_value() : -1);
+                }));
         std::vector<int64_t> text = {static_cast<int64_t>(type.dtype), static_cast<int64_t>(type.kind)};
         return ir::Attr(std::move(text));
       }
@@ -223,10 +232,12 @@ class Builder {
     auto set = [&](const std::string& key, const std::string& value) {
       if (!value.empty()) module_.metadata["onnx." + key] = value;
     };
-    set("producer", model_->producer_name() + (model_->producer_version().empty() ? "" : " " + model_->producer_version()));
+    set("producer",
+        model_->producer_name() + (model_->producer_version().empty() ? "" : " " + model_->producer_version()));
     set("ir_version", std::to_string(model_->ir_version()));
     set("graph", model_->graph().name());
-    for (const auto& property : model_->metadata_props()) module_.metadata["model." + property.key()] = property.value();
+    for (const auto& property : model_->metadata_props())
+      module_.metadata["model." + property.key()] = property.value();
   }
 
   std::shared_ptr<pb::ModelProto> model_;
@@ -237,7 +248,8 @@ class Builder {
   std::vector<std::string> missing_;
 };
 
-Result<ir::Module> import_unplaced(const std::filesystem::path& path, const ImportOptions& options, Diagnostics& diagnostics) {
+Result<ir::Module> import_unplaced(const std::filesystem::path& path, const ImportOptions& options,
+                                   Diagnostics& diagnostics) {
   TVC_TRY(auto proto, read_proto(path, diagnostics));
   int opset = opset_of(*proto, "");
   TVC_CHECK_OK(upgrade_model(*proto));
@@ -250,7 +262,8 @@ Result<ir::Module> import_unplaced(const std::filesystem::path& path, const Impo
 
 }  // namespace
 
-Result<ir::Module> import_model(const std::filesystem::path& path, const ImportOptions& options, Diagnostics& diagnostics) {
+Result<ir::Module> import_model(const std::filesystem::path& path, const ImportOptions& options,
+                                Diagnostics& diagnostics) {
   auto module = import_unplaced(path, options, diagnostics);
   if (!module.ok()) return std::move(module).error().at(path.string());
   return module;

@@ -34,7 +34,8 @@ bool has_external_data(const pb::GraphProto& graph) {
     if (tensor.data_location() == pb::TensorProto::EXTERNAL) return true;
   for (const auto& node : graph.node())
     for (const auto& attribute : node.attribute())
-      if ((attribute.has_t() && attribute.t().data_location() == pb::TensorProto::EXTERNAL) || (attribute.has_g() && has_external_data(attribute.g())))
+      if ((attribute.has_t() && attribute.t().data_location() == pb::TensorProto::EXTERNAL) ||
+          (attribute.has_g() && has_external_data(attribute.g())))
         return true;
   return false;
 }
@@ -73,7 +74,8 @@ Result<void> check_versions(const pb::ModelProto& model) {
 
 int opset_of(const pb::ModelProto& model, const std::string& domain) {
   for (const auto& import : model.opset_import())
-    if (import.domain() == domain || (domain.empty() && import.domain() == "ai.onnx")) return static_cast<int>(import.version());
+    if (import.domain() == domain || (domain.empty() && import.domain() == "ai.onnx"))
+      return static_cast<int>(import.version());
   return 0;
 }
 
@@ -81,8 +83,10 @@ int newest_opset() { return pb::OpSchemaRegistry::DomainToVersionRange::Instance
 
 void infer_shapes(pb::ModelProto& model) {
   try {
-    pb::shape_inference::InferShapes(model, pb::OpSchemaRegistry::Instance(), pb::ShapeInferenceOptions{false, 0, true});
-  } catch (const std::exception&) {  // what it could not infer stays unknown; our own inference refuses with the node's name
+    pb::shape_inference::InferShapes(model, pb::OpSchemaRegistry::Instance(),
+                                     pb::ShapeInferenceOptions{false, 0, true});
+  } catch (
+      const std::exception&) {  // what it could not infer stays unknown; our own inference refuses with the node's name
   }
 }
 
@@ -94,7 +98,8 @@ Result<std::shared_ptr<pb::ModelProto>> read_proto(const std::filesystem::path& 
   if (file->bytes().size() > static_cast<size_t>(std::numeric_limits<int>::max()))
     return bad_input("the file is larger than 2 GB: keep weights as external data");
   auto model = std::make_shared<pb::ModelProto>();
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(file->bytes().data()), static_cast<int>(file->bytes().size()));
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(file->bytes().data()),
+                                                static_cast<int>(file->bytes().size()));
   stream.SetTotalBytesLimit(std::numeric_limits<int>::max());
   if (!model->ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
     return bad_input("not an ONNX model, or cut off: its bytes don't parse");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Older forms of operators brought to the newest: what was an attribute and is an input now, changed defaults, renamed values. An operator that is
-// not in the table means the same in every opset from 7 on, or its newer form only added attributes.
+// Older forms of operators brought to the newest: what was an attribute and is an input now, changed defaults, renamed
+// values. An operator that is not in the table means the same in every opset from 7 on, or its newer form only added
+// attributes.
 #include <algorithm>
 
 #include "formats/onnx/protos.h"
@@ -45,7 +46,9 @@ class Upgrade {
   const UpgradeContext& context;
   Nodes before, after;
 
-  std::string fresh(std::string_view what) { return fmt::format("tvc_{}_{}_{}", node.output_size() > 0 ? node.output(0) : node.name(), what, counter_++); }
+  std::string fresh(std::string_view what) {
+    return fmt::format("tvc_{}_{}_{}", node.output_size() > 0 ? node.output(0) : node.name(), what, counter_++);
+  }
 
   std::string constant(const pb::TensorProto& tensor) {
     pb::NodeProto made;
@@ -78,9 +81,12 @@ class Upgrade {
     return add("CastLike", {number, like});
   }
 
-  std::string add(const std::string& op, const std::vector<std::string>& inputs) { return append(before, op, inputs, fresh(op)).output(0); }
+  std::string add(const std::string& op, const std::vector<std::string>& inputs) {
+    return append(before, op, inputs, fresh(op)).output(0);
+  }
 
-  pb::NodeProto& append(Nodes& nodes, const std::string& op, const std::vector<std::string>& inputs, const std::string& output) {
+  pb::NodeProto& append(Nodes& nodes, const std::string& op, const std::vector<std::string>& inputs,
+                        const std::string& output) {
     pb::NodeProto made;
     made.set_op_type(op);
     made.set_name(node.name());
@@ -97,18 +103,22 @@ class Upgrade {
 
   // Integer-list attribute -> input.
   void ints_to_input(const char* name, int index) {
-    if (const auto* attribute = find_attribute(node, name)) set_input(index, ints({attribute->ints().begin(), attribute->ints().end()}));
+    if (const auto* attribute = find_attribute(node, name))
+      set_input(index, ints({attribute->ints().begin(), attribute->ints().end()}));
     remove_attribute(node, name);
   }
 
   void float_to_input(const char* name, int index) {
-    if (const auto* attribute = find_attribute(node, name)) set_input(index, number_like(attribute->f(), node.input(0)));
+    if (const auto* attribute = find_attribute(node, name))
+      set_input(index, number_like(attribute->f(), node.input(0)));
     remove_attribute(node, name);
   }
 
   int rank(const std::string& name) const {
     const auto* type = context.type_of(name);
-    return type != nullptr && type->has_tensor_type() && type->tensor_type().has_shape() ? type->tensor_type().shape().dim_size() : -1;
+    return type != nullptr && type->has_tensor_type() && type->tensor_type().has_shape()
+               ? type->tensor_type().shape().dim_size()
+               : -1;
   }
 
  private:
@@ -161,7 +171,8 @@ Result<void> upgrade_batch_norm(Upgrade& u) {
   if (const auto* spatial = find_attribute(u.node, "spatial"); spatial != nullptr && spatial->i() == 0)
     return unsupported("BatchNormalization with spatial = 0 is not supported");
   for (int k = 1; k < u.node.output_size(); ++k)
-    if (!u.node.output(k).empty()) return unsupported("BatchNormalization of opset {} in training form is not supported", u.context.opset);
+    if (!u.node.output(k).empty())
+      return unsupported("BatchNormalization of opset {} in training form is not supported", u.context.opset);
   while (u.node.output_size() > 1) u.node.mutable_output()->RemoveLast();
   remove_attribute(u.node, "spatial");
   return {};
@@ -217,8 +228,10 @@ Result<void> rename_scatter(Upgrade& u) {
 Result<void> upgrade_group_norm(Upgrade& u) {
   const auto* type = u.context.type_of(u.node.input(0));
   const auto* groups = find_attribute(u.node, "num_groups");
-  if (groups == nullptr || groups->i() <= 0 || type == nullptr || type->tensor_type().shape().dim_size() < 2 || !type->tensor_type().shape().dim(1).has_dim_value())
-    return unsupported("GroupNormalization of opset {} without a known number of channels is not supported", u.context.opset);
+  if (groups == nullptr || groups->i() <= 0 || type == nullptr || type->tensor_type().shape().dim_size() < 2 ||
+      !type->tensor_type().shape().dim(1).has_dim_value())
+    return unsupported("GroupNormalization of opset {} without a known number of channels is not supported",
+                       u.context.opset);
   int64_t channels = type->tensor_type().shape().dim(1).dim_value();
   for (int k : {1, 2}) {
     std::string column = u.add("Unsqueeze", {u.node.input(k), u.ints({1})});
@@ -257,16 +270,36 @@ struct Row {
   Result<void> (*apply)(Upgrade&);
 };
 constexpr Row kRows[] = {
-    {"Squeeze", 13, axes_to_input},      {"Unsqueeze", 13, axes_to_input},     {"ReduceSum", 13, axes_to_input},
-    {"ReduceMean", 18, axes_to_input},   {"ReduceMax", 18, axes_to_input},     {"ReduceMin", 18, axes_to_input},
-    {"ReduceProd", 18, axes_to_input},   {"ReduceL1", 18, axes_to_input},      {"ReduceL2", 18, axes_to_input},
-    {"ReduceLogSum", 18, axes_to_input}, {"ReduceLogSumExp", 18, axes_to_input}, {"ReduceSumSquare", 18, axes_to_input},
-    {"Clip", 11, upgrade_clip},          {"Slice", 10, upgrade_slice},         {"Pad", 11, upgrade_pad},
-    {"Split", 18, upgrade_split},        {"TopK", 10, upgrade_top_k},          {"Dropout", 12, upgrade_dropout},
-    {"BatchNormalization", 14, upgrade_batch_norm}, {"Softmax", 13, upgrade_softmax}, {"LogSoftmax", 13, upgrade_softmax},
-    {"Hardmax", 13, upgrade_softmax},    {"Upsample", 10, upgrade_upsample},   {"Resize", 11, upgrade_resize},
-    {"Scatter", 100, rename_scatter},    {"GroupNormalization", 21, upgrade_group_norm}, {"DFT", 20, upgrade_dft},
-    {"GridSample", 20, upgrade_grid_sample}, {"RoiAlign", 16, upgrade_roi_align}, {"Scan", 9, refuse_old_scan},
+    {"Squeeze", 13, axes_to_input},
+    {"Unsqueeze", 13, axes_to_input},
+    {"ReduceSum", 13, axes_to_input},
+    {"ReduceMean", 18, axes_to_input},
+    {"ReduceMax", 18, axes_to_input},
+    {"ReduceMin", 18, axes_to_input},
+    {"ReduceProd", 18, axes_to_input},
+    {"ReduceL1", 18, axes_to_input},
+    {"ReduceL2", 18, axes_to_input},
+    {"ReduceLogSum", 18, axes_to_input},
+    {"ReduceLogSumExp", 18, axes_to_input},
+    {"ReduceSumSquare", 18, axes_to_input},
+    {"Clip", 11, upgrade_clip},
+    {"Slice", 10, upgrade_slice},
+    {"Pad", 11, upgrade_pad},
+    {"Split", 18, upgrade_split},
+    {"TopK", 10, upgrade_top_k},
+    {"Dropout", 12, upgrade_dropout},
+    {"BatchNormalization", 14, upgrade_batch_norm},
+    {"Softmax", 13, upgrade_softmax},
+    {"LogSoftmax", 13, upgrade_softmax},
+    {"Hardmax", 13, upgrade_softmax},
+    {"Upsample", 10, upgrade_upsample},
+    {"Resize", 11, upgrade_resize},
+    {"Scatter", 100, rename_scatter},
+    {"GroupNormalization", 21, upgrade_group_norm},
+    {"DFT", 20, upgrade_dft},
+    {"GridSample", 20, upgrade_grid_sample},
+    {"RoiAlign", 16, upgrade_roi_align},
+    {"Scan", 9, refuse_old_scan},
 };
 
 using Types = std::map<std::string, const pb::TypeProto*>;
@@ -303,7 +336,8 @@ Result<Nodes> upgrade_node(const pb::NodeProto& node, const UpgradeContext& cont
   for (const Row& row : kRows) {
     if (row.op != node.op_type() || context.opset >= row.below) continue;
     Upgrade upgrade(node, context);
-    if (auto status = row.apply(upgrade); !status.ok()) return std::move(status).error().at(fmt::format("{} {}", node.op_type(), node.name()));
+    if (auto status = row.apply(upgrade); !status.ok())
+      return std::move(status).error().at(fmt::format("{} {}", node.op_type(), node.name()));
     out = std::move(upgrade.before);
     out.push_back(std::move(upgrade.node));
     for (auto& after : upgrade.after) out.push_back(std::move(after));
