@@ -68,13 +68,6 @@ int32_t read_weights(tvrt_model& model, int32_t verify, Message& message) {
   return TVRT_OK;
 }
 
-// flatbuffers::String::c_str() points behind a one-field struct, which g++ takes for a read out of bounds.
-bool equal(const flatbuffers::String& a, const char* b) {
-  size_t length = strlen(b);
-  return a.size() == length &&
-         memcmp(reinterpret_cast<const char*>(&a) + sizeof(flatbuffers::uoffset_t), b, length) == 0;
-}
-
 // The first feature that the machine lacks; NULL: it has all.
 const char* missing_feature(const artifact::Variant& variant) {
   if (!variant.features()) return nullptr;
@@ -88,7 +81,7 @@ int32_t choose_variant(tvrt_model& model, const char* target, const artifact::Va
   const char *missing = nullptr, *of = nullptr;
   for (uint32_t k = 0; variants && k < variants->size(); ++k) {
     const artifact::Variant& variant = *variants->Get(k);
-    if (target && !equal(*variant.target(), target)) continue;
+    if (target && !same_text(*variant.target(), target)) continue;
     of = variant.target()->c_str();
     missing = missing_feature(variant);
     if (missing) continue;

@@ -136,6 +136,6 @@ const char* tvrt_model_target(const tvrt_model* model) { return model->target; }
 const char* tvrt_model_metadata(const tvrt_model* model, const char* key) {
   const auto* entries = model->manifest->metadata();
   for (uint32_t k = 0; entries && key && k < entries->size(); ++k)
-    if (strcmp(entries->Get(k)->key()->c_str(), key) == 0) return entries->Get(k)->value()->c_str();
+    if (tvrt::same_text(*entries->Get(k)->key(), key)) return entries->Get(k)->value()->c_str();
   return nullptr;
 }

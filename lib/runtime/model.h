@@ -2,6 +2,8 @@
 // An open artifact: what contexts share.
 #pragma once
 
+#include <string.h>
+
 #include <atomic>
 
 #include "formats/artifact/manifest_generated.h"
@@ -28,6 +30,12 @@ struct ValueSpec {
   const char* dim_names[TVRT_MAX_RANK];
   tvrt_value default_value;  // where info.flags says so
 };
+
+// Not by String::c_str(): it points behind a one-field struct, which g++ takes for a read out of bounds.
+inline bool same_text(const flatbuffers::String& a, const char* b) {
+  size_t size = strlen(b);
+  return a.size() == size && memcmp(reinterpret_cast<const char*>(&a) + sizeof(flatbuffers::uoffset_t), b, size) == 0;
+}
 
 // The error of open and create, which have no object yet to keep it.
 Message& thread_message();

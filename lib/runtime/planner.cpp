@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Offline interval packing: buffers in a fixed order, each into the smallest gap between those already placed that are
-// alive at the same time (best fit). Several orders are tried, largest first being the best of them as a rule; then the
-// buffers that reach to the end of the arena are moved to the front of the order, as long as that helps.
-// Source: Pisarchyk and Lee, Efficient Memory Management for Deep Neural Net Inference, 2020 (greedy by size).
+// alive at the same time (best fit). Several orders are tried, largest first being the best of them as a rule; where
+// the result is not near the largest live set, a local search over the order of the largest buffers follows. Source of
+// the first order: Pisarchyk, Lee, Efficient Memory Management for Deep Neural Net Inference (2020).
 #include "runtime/planner.h"
 
 #include <stdlib.h>
@@ -25,11 +25,12 @@ struct Buffers {
 // One allocation for all that a plan needs.
 class Workspace {
  public:
-  explicit Workspace(size_t n) : memory_(calloc(n + 1, 2 * sizeof(int64_t) + 4 * sizeof(int32_t))) {
+  explicit Workspace(size_t n) : memory_(calloc(n + 1, 3 * sizeof(int64_t) + 3 * sizeof(int32_t))) {
     sizes = static_cast<int64_t*>(memory_);
     if (!memory_) return;
     trial = sizes + n;
-    order = reinterpret_cast<int32_t*>(trial + n);
+    kept = trial + n;
+    order = reinterpret_cast<int32_t*>(kept + n);
     best_order = order + n;
     placed = best_order + n;
   }
@@ -38,7 +39,7 @@ class Workspace {
   Workspace& operator=(const Workspace&) = delete;
   bool ok() const { return memory_ != nullptr; }
 
-  int64_t *sizes = nullptr, *trial = nullptr;
+  int64_t *sizes = nullptr, *trial = nullptr, *kept = nullptr;
   int32_t *order = nullptr, *best_order = nullptr, *placed = nullptr;
 
  private:
@@ -122,45 +123,69 @@ class Search {
   }
 
   int64_t run() {
-    for (int rule = kBySize; rule < kOrders && !good(); ++rule) {
+    for (int rule = kBySize; rule < kOrders && !good(best_); ++rule) {
       sort_by(static_cast<Order>(rule), b_, w_.order);
       attempt();
     }
-    // Each round costs n^2 / 2 comparisons.
-    int64_t rounds = std::min<int64_t>(64, 10'000'000 / (int64_t{b_.n} * b_.n + 1));
-    for (int64_t k = 0; k < rounds && !good(); ++k) {
-      promote_last();
-      if (!attempt()) break;
+    if (!good(best_)) {
+      refine();
+      attempt();
     }
     return best_;
   }
 
  private:
-  bool good() const { return best_ <= bound_ + bound_ / 50; }
+  bool good(int64_t total) const { return total <= bound_ + bound_ / 50; }
 
-  bool attempt() {
+  void attempt() {
     int64_t total = place(b_, w_.order, w_.placed, w_.trial, best_);
-    if (total >= best_) return false;
+    if (total >= best_) return;
     best_ = total;
     memcpy(offsets_, w_.trial, static_cast<size_t>(b_.n) * sizeof *offsets_);
-    memcpy(w_.best_order, w_.order, static_cast<size_t>(b_.n) * sizeof *w_.order);
-    return true;
   }
 
-  // The best order with the buffers that end where the arena ends at its front.
-  void promote_last() {
-    int32_t front = 0;
-    for (int pass = 0; pass < 2; ++pass)
-      for (int32_t k = 0; k < b_.n; ++k) {
-        int32_t i = w_.best_order[k];
-        bool is_last = offsets_[i] + b_.sizes[i] == best_;
-        if (is_last == (pass == 0)) w_.order[front++] = i;
-      }
+  // Improves the order of the largest buffers, which decide; the others fill gaps in the end. In each round one that
+  // reaches over the bound moves to an earlier place, both drawn from a fixed sequence.
+  void refine() {
+    sort_by(kBySize, b_, w_.order);
+    Buffers large = b_;
+    large.n = std::min(b_.n, kLarge);
+    auto bytes = static_cast<size_t>(large.n) * sizeof *w_.order;
+    memcpy(w_.best_order, w_.order, bytes);
+    int64_t best = place(large, w_.order, w_.placed, w_.kept, INT64_MAX);
+    for (int64_t rounds = kComparisons / (int64_t{large.n} * large.n + 100); rounds > 0 && !good(best); --rounds) {
+      memcpy(w_.order, w_.best_order, bytes);
+      move_one(large.n);
+      int64_t total = place(large, w_.order, w_.placed, w_.trial, best + 1);
+      if (total > best) continue;
+      best = total;
+      memcpy(w_.best_order, w_.order, bytes);
+      for (int32_t i = 0; i < large.n; ++i) w_.kept[w_.order[i]] = w_.trial[w_.order[i]];
+    }
+    memcpy(w_.order, w_.best_order, bytes);
   }
+
+  void move_one(int32_t n) {
+    int32_t* over = w_.placed;
+    int32_t count = 0;
+    for (int32_t k = 0; k < n; ++k)
+      if (w_.kept[w_.order[k]] + b_.sizes[w_.order[k]] > bound_) over[count++] = k;
+    int32_t from = over[draw(count)], to = draw(from + 1);
+    std::rotate(w_.order + to, w_.order + from, w_.order + from + 1);
+  }
+
+  int32_t draw(int32_t below) {
+    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<int32_t>((random_ >> 33) % static_cast<uint64_t>(below));
+  }
+
+  static constexpr int32_t kLarge = 160;
+  static constexpr int64_t kComparisons = 2'000'000;  // about two milliseconds
 
   const Buffers& b_;
   Workspace& w_;
   int64_t* offsets_;
+  uint64_t random_ = 1;
   int64_t bound_ = 0;
   int64_t best_ = INT64_MAX;
 };

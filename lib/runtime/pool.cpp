@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -13,7 +14,7 @@
 namespace tvrt {
 namespace {
 
-constexpr int64_t kSpinNs = 100'000;
+constexpr int64_t kSpinNs = 100'000, kYieldNs = 4'000;
 
 static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
 
@@ -31,17 +32,20 @@ int64_t now_ns() {
   return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// True once done() holds, false after `limit` nanoseconds.
+// True once done() holds, false after `limit` nanoseconds. After a while other threads may run in between: the one
+// waited for may need this very processor.
 template <typename Done>
 bool spin_until(int64_t limit, const Done& done) {
   if (done()) return true;
   if (limit <= 0) return false;
-  for (int64_t end = now_ns() + limit;;) {
+  for (int64_t begin = now_ns();;) {
     for (int k = 0; k < 32; ++k) {
       cpu_pause();
       if (done()) return true;
     }
-    if (now_ns() > end) return false;
+    int64_t waited = now_ns() - begin;
+    if (waited > limit) return false;
+    if (waited > kYieldNs) sched_yield();
   }
 }
 
