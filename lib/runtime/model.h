@@ -28,6 +28,7 @@ struct ValueSpec {
   DimSpec dims[TVRT_MAX_RANK];
   int64_t dim_values[TVRT_MAX_RANK];
   const char* dim_names[TVRT_MAX_RANK];
+  int32_t dim_symbols[TVRT_MAX_RANK];
   tvrt_value default_value;  // where info.flags says so
 };
 

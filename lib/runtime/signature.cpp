@@ -29,6 +29,7 @@ int32_t read_dim(const tvrt_model& model, const artifact::Value& value, int32_t 
   else if (dim.code()) out.code = dim.code();
   else out.constant = dim.value();
   spec.dim_values[axis] = out.constant;
+  spec.dim_symbols[axis] = out.symbol;
   spec.dim_names[axis] = out.constant < 0 && dim.text() ? dim.text()->c_str() : nullptr;
   return TVRT_OK;
 }
@@ -84,6 +85,7 @@ int32_t read_value(const tvrt_model& model, const artifact::Value& value, ValueS
   spec.info.dtype = value.dtype();
   spec.info.dims = spec.dim_values;
   spec.info.dim_names = spec.dim_names;
+  spec.info.dim_symbols = spec.dim_symbols;
   if (element_bits(spec.info.dtype) == 0) return bad(value, "an unknown type", message);
   ValueKind kind = value.kind();
   uint32_t inner = 0;

@@ -73,6 +73,7 @@ typedef struct tvrt_value_info {
   uint32_t flags;               /* TVRT_INFO_* */
   const int64_t* dims;          /* rank of them; -1: free */
   const char* const* dim_names; /* of a free dimension: its symbol or expression ("batch", "2*past + 1"); else NULL */
+  const int32_t* dim_symbols;   /* of a free dimension that is one symbol: its index; else -1 */
 } tvrt_value_info;
 
 /* A free dimension. */

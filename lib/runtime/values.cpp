@@ -95,7 +95,9 @@ TypeText describe(const ValueSpec& spec) {
     text.add("sequence of %s", dtype_name(spec.info.dtype));
     return out;
   }
-  text.add("%s[", dtype_name(spec.info.dtype));
+  text.add("%s", dtype_name(spec.info.dtype));
+  if (spec.info.rank < 0) return out;
+  text.add("[");
   for (int32_t k = 0; k < spec.info.rank; ++k) {
     const char* comma = k ? ", " : "";
     if (spec.dims[k].constant >= 0) text.add("%s%lld", comma, static_cast<long long>(spec.dims[k].constant));

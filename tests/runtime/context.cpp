@@ -67,6 +67,8 @@ TEST_CASE("a model tells its signature") {
   CHECK(a->dims[1] == 4);
   CHECK(std::string(a->dim_names[0]) == "n");
   CHECK(a->dim_names[1] == nullptr);
+  CHECK(a->dim_symbols[0] == 0);
+  CHECK(a->dim_symbols[1] == -1);
   CHECK(tvrt_model_input_info(o.model, 1)->flags == TVRT_INFO_HAS_DEFAULT);
   CHECK(tvrt_model_input_info(o.model, 2) == nullptr);
   CHECK(std::string(tvrt_model_symbol_info(o.model, 0)->source_name) == "batch size");

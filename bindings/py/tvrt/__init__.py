@@ -56,13 +56,21 @@ def load(path, threads=0, dims=None, target=None, verify="default"):
     return Model(path, threads, dims, target, verify)
 
 
+def _dimension(info, axis, symbols):
+    """Its size, or the source model's name of it, or the expression that it is."""
+    if info.dims[axis] >= 0:
+        return info.dims[axis]
+    symbol = info.dim_symbols[axis]
+    return symbols[symbol][1] if symbol >= 0 else text(info.dim_names[axis])
+
+
 class _Slot:
     """An input or output of the model."""
 
-    def __init__(self, info):
+    def __init__(self, info, symbols):
         self.name = text(info.name)
         self.kind, self.number, self.flags = info.kind, info.dtype, info.flags
-        self.shape = [info.dims[k] if info.dims[k] >= 0 else text(info.dim_names[k]) for k in range(max(info.rank, 0))]
+        self.shape = [_dimension(info, k, symbols) for k in range(max(info.rank, 0))]
         self.any_shape = info.rank < 0
         self.bindable = self.kind == TENSOR and not self.any_shape and self.number != STRING and self.number not in _values.SUB_BYTE
         self.value = Value()
@@ -84,8 +92,11 @@ class Model:
         model = self._model
         context_options = ContextOptions(size=ctypes.sizeof(ContextOptions), threads=threads or 0)
         check_open(lib.tvrt_context_create(model, byref(context_options), byref(self._context)))
-        self._inputs = [_Slot(lib.tvrt_model_input_info(model, k).contents) for k in range(lib.tvrt_model_input_count(model))]
-        self._outputs = [_Slot(lib.tvrt_model_output_info(model, k).contents) for k in range(lib.tvrt_model_output_count(model))]
+        infos = [lib.tvrt_model_symbol_info(model, k).contents for k in range(lib.tvrt_model_symbol_count(model))]
+        self._symbols = symbols = [(text(info.name), text(info.source_name)) for info in infos]
+        inputs, outputs = range(lib.tvrt_model_input_count(model)), range(lib.tvrt_model_output_count(model))
+        self._inputs = [_Slot(lib.tvrt_model_input_info(model, k).contents, symbols) for k in inputs]
+        self._outputs = [_Slot(lib.tvrt_model_output_info(model, k).contents, symbols) for k in outputs]
         self._names = {slot.name for slot in self._inputs}
         self._results = None
         if dims:
@@ -194,12 +205,9 @@ class Model:
         return arrays
 
     def _reserve(self, dims):
-        count = lib.tvrt_model_symbol_count(self._model)
-        names = [lib.tvrt_model_symbol_info(self._model, k).contents for k in range(count)]
-        names = [(text(info.name), text(info.source_name)) for info in names]
-        unknown = set(dims) - {name for pair in names for name in pair}
+        unknown = set(dims) - {name for pair in self._symbols for name in pair}
         if unknown:
-            raise Error(f"the model has no free dimension {sorted(unknown)}; it has {[pair[1] for pair in names]}")
-        sizes = [dims.get(name, dims.get(source)) for name, source in names]
+            raise Error(f"the model has no free dimension {sorted(unknown)}; it has {[pair[1] for pair in self._symbols]}")
+        sizes = [dims.get(name, dims.get(source)) for name, source in self._symbols]
         if None not in sizes:
-            self._check(lib.tvrt_context_reserve(self._context, (ctypes.c_int64 * count)(*sizes)))
+            self._check(lib.tvrt_context_reserve(self._context, (ctypes.c_int64 * len(sizes))(*sizes)))

@@ -41,6 +41,7 @@ class ValueInfo(Structure):
         ("flags", c_uint32),
         ("dims", POINTER(c_int64)),
         ("dim_names", POINTER(c_char_p)),
+        ("dim_symbols", POINTER(c_int32)),
     ]
 
 
