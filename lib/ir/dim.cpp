@@ -244,8 +244,8 @@ std::string atom_c_text(const DimAtom& atom, const std::function<std::string(con
   switch (atom.fn) {
     case DimFn::kFloorDiv: return "tv_floordiv(" + a[0] + ", " + a[1] + ")";
     case DimFn::kMod: return "tv_mod(" + a[0] + ", " + a[1] + ")";
-    case DimFn::kMin: return "tv_min(" + a[0] + ", " + a[1] + ")";
-    case DimFn::kMax: return "tv_max(" + a[0] + ", " + a[1] + ")";
+    case DimFn::kMin: return "tv_size_min(" + a[0] + ", " + a[1] + ")";
+    case DimFn::kMax: return "tv_size_max(" + a[0] + ", " + a[1] + ")";
     case DimFn::kBroadcast: return "(" + a[0] + " == 1 ? " + a[1] + " : " + a[0] + ")";
     case DimFn::kIfEq: return "(" + a[0] + " == " + a[1] + " ? " + a[2] + " : " + a[3] + ")";
     case DimFn::kIfLt: return "(" + a[0] + " < " + a[1] + " ? " + a[2] + " : " + a[3] + ")";

@@ -99,7 +99,7 @@ void Emitter::append_scan(const ScanResult& s) {
   std::string source = raw(s.body), need = fmt::format("t{}", locals_++), grown = fmt::format("t{}", locals_++);
   program.line(fmt::format("const int64_t {} = {};", need, bytes));
   program.open(fmt::format("if (({} + 1) * {} > {} || !v{})", s.count, need, s.capacity, s.out));
-  program.line(fmt::format("{0} = tv_max(2 * {0}, 16 * {1});", s.capacity, need));
+  program.line(fmt::format("{0} = tv_size_max(2 * {0}, 16 * {1});", s.capacity, need));
   acquire(grown, s.capacity, true);
   program.open(fmt::format("if (v{})", s.out));
   program.line(fmt::format("memcpy({}, v{}, (size_t)({} * {}));", grown, s.out, s.count, need));

@@ -136,7 +136,7 @@ class Writer {
 
   std::string chunk(const te::Axis& axis) {
     std::string v = variable(axis);
-    return fmt::format("  const int64_t last = tv_min(end * {0}, {1});\n#pragma GCC ivdep\n  for (int64_t {2} = begin * {0}; {2} < last; ++{2})\n{3}", kChunk,
+    return fmt::format("  const int64_t last = tv_size_min(end * {0}, {1});\n#pragma GCC ivdep\n  for (int64_t {2} = begin * {0}; {2} < last; ++{2})\n{3}", kChunk,
                        text_.size(axis.extent), v, element("  ", v));
   }
 
