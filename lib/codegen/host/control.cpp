@@ -26,7 +26,8 @@ void Emitter::declare_result(ir::ValueId value) {
   }
   for (int axis = 0; axis < type.rank(); ++axis) {
     std::string symbol = fmt::format("u{}_{}", value, axis);
-    if (type.shape[static_cast<size_t>(axis)] == ir::Dim::symbol(symbol)) program.line(fmt::format("int64_t d_{0} = 0; (void)d_{0};", symbol));
+    if (type.shape[static_cast<size_t>(axis)] == ir::Dim::symbol(symbol))
+      program.line(fmt::format("int64_t d_{0} = 0; (void)d_{0};", symbol));
   }
   if (at_prepare(type)) declare(value);
   else declare_pooled(value, true);
@@ -61,7 +62,8 @@ void Emitter::transfer(ir::ValueId from, ir::ValueId to, ir::GraphId from_graph)
     return;
   }
   ir::ValueId owner = module.value(from).constant ? from : root(from);
-  bool owned = slots_[owner].pooled && !slots_[owner].moved && module.value(owner).graph == from_graph && module.value(owner).producer != ir::kNone;
+  bool owned = slots_[owner].pooled && !slots_[owner].moved && module.value(owner).graph == from_graph &&
+               module.value(owner).producer != ir::kNone;
   std::string block = fmt::format("t{}", locals_++);
   if (owned) {
     slots_[owner].moved = true;
@@ -98,6 +100,10 @@ void Emitter::append_scan(const ScanResult& s) {
   std::string bytes = size(bytes_of(module.value(s.body).type));
   std::string source = raw(s.body), need = fmt::format("t{}", locals_++), grown = fmt::format("t{}", locals_++);
   program.line(fmt::format("const int64_t {} = {};", need, bytes));
+  if (s.capacity.empty()) {  // the number of iterations is known: the storage is there
+    program.line(fmt::format("memcpy(v{} + {} * {}, {}, (size_t){});", s.out, s.count, need, source, need));
+    return;
+  }
   program.open(fmt::format("if (({} + 1) * {} > {} || !v{})", s.count, need, s.capacity, s.out));
   program.line(fmt::format("{0} = tv_size_max(2 * {0}, 16 * {1});", s.capacity, need));
   acquire(grown, s.capacity, true);
@@ -116,10 +122,14 @@ Result<void> Emitter::emit_loop(ir::NodeId id) {
   if (!graph) return bad_input("Loop has no body");
   const auto& body = module.graphs[*graph];
   size_t carried = node.inputs.size() < 2 ? 0 : node.inputs.size() - 2;
-  if (body.inputs.size() != carried + 2 || body.outputs.size() < carried + 1) return bad_input("Loop's body does not fit its inputs");
-  std::string it = fmt::format("t{}", locals_++), trips = fmt::format("t{}", locals_++), go = fmt::format("t{}", locals_++);
-  program.line(fmt::format("const int64_t {} = {};", trips, node.input(0) == ir::kNone ? "INT64_MAX" : "*" + pointer(node.inputs[0], false)));
-  program.line(fmt::format("uint8_t {} = {};", go, node.input(1) == ir::kNone ? "1" : "*" + pointer(node.inputs[1], false)));
+  if (body.inputs.size() != carried + 2 || body.outputs.size() < carried + 1)
+    return bad_input("Loop's body does not fit its inputs");
+  std::string it = fmt::format("t{}", locals_++), trips = fmt::format("t{}", locals_++),
+              go = fmt::format("t{}", locals_++);
+  program.line(fmt::format("const int64_t {} = {};", trips,
+                           node.input(0) == ir::kNone ? "INT64_MAX" : "*" + pointer(node.inputs[0], false)));
+  program.line(
+      fmt::format("uint8_t {} = {};", go, node.input(1) == ir::kNone ? "1" : "*" + pointer(node.inputs[1], false)));
   // Carried values live in the storage of the Loop's outputs; a body's input is a view of it.
   std::vector<ir::ValueId> homes;
   for (size_t k = 0; k < carried; ++k) {
@@ -131,7 +141,8 @@ Result<void> Emitter::emit_loop(ir::NodeId id) {
       const auto& type = module.value(in).type;
       for (int axis = 0; axis < type.rank(); ++axis) {
         std::string symbol = fmt::format("u{}_{}", in, axis);
-        if (type.kind == ir::Kind::kTensor && type.shape[static_cast<size_t>(axis)] == ir::Dim::symbol(symbol)) program.line(fmt::format("int64_t d_{0} = 0; (void)d_{0};", symbol));
+        if (type.kind == ir::Kind::kTensor && type.shape[static_cast<size_t>(axis)] == ir::Dim::symbol(symbol))
+          program.line(fmt::format("int64_t d_{0} = 0; (void)d_{0};", symbol));
       }
     }
     if (node.inputs[k + 2] == ir::kNone) return unsupported("Loop with an omitted initial value");
@@ -143,10 +154,21 @@ Result<void> Emitter::emit_loop(ir::NodeId id) {
   program.line(fmt::format("int64_t {0} = 0; (void){0};", count));
   for (size_t k = carried; k < node.outputs.size(); ++k) {
     if (node.outputs[k] == ir::kNone) continue;
-    ScanResult s{node.outputs[k], body.outputs[k + 1], count, fmt::format("t{}", locals_++)};
+    ScanResult s{node.outputs[k], body.outputs[k + 1], count, ""};
     const auto& type = module.value(s.out).type;
+    const bool counted = std::none_of(type.shape.begin(), type.shape.end(), [&](const ir::Dim& d) {
+      const std::string* symbol = d.as_symbol();
+      return symbol != nullptr && symbol->starts_with(fmt::format("u{}_", s.out));
+    });
+    if (counted) {
+      declare(s.out);
+      scans.push_back(s);
+      continue;
+    }
+    s.capacity = fmt::format("t{}", locals_++);
     for (int axis = 0; axis < type.rank(); ++axis)
-      if (type.shape[static_cast<size_t>(axis)] == ir::Dim::symbol(fmt::format("u{}_{}", s.out, axis))) program.line(fmt::format("int64_t d_u{}_{} = 0;", s.out, axis));
+      if (type.shape[static_cast<size_t>(axis)] == ir::Dim::symbol(fmt::format("u{}_{}", s.out, axis)))
+        program.line(fmt::format("int64_t d_u{}_{} = 0;", s.out, axis));
     declare_pooled(s.out, true);
     program.line(fmt::format("int64_t {} = 0;", s.capacity));
     scans.push_back(s);
@@ -166,7 +188,8 @@ Result<void> Emitter::emit_loop(ir::NodeId id) {
       slots_[in].declared = true;
       slots_[in].alias_of = homes[k];
       touch(in);
-      program.line(tensor ? fmt::format("char* v{0} = v{1}; (void)v{0};", in, homes[k]) : fmt::format("tvrt_value t{0} = t{1}; (void)t{0};", in, homes[k]));
+      program.line(tensor ? fmt::format("char* v{0} = v{1}; (void)v{0};", in, homes[k])
+                          : fmt::format("tvrt_value t{0} = t{1}; (void)t{0};", in, homes[k]));
     }
     if (tensor) bind_elements(in);
   }
@@ -176,10 +199,13 @@ Result<void> Emitter::emit_loop(ir::NodeId id) {
   program.line(fmt::format("const uint8_t {} = *{};", next_go, pointer(body.outputs[0], false)));
   TVC_CHECK_OK(carry_over(body, *graph, homes));
   program.line(fmt::format("{} = {}; ++{};", go, next_go, count));
-  for (const auto& s : scans) assign_scan_sizes(s);
+  for (const auto& s : scans)
+    if (!s.capacity.empty()) assign_scan_sizes(s);
   program.close();
   for (const auto& s : scans) {
-    program.line(fmt::format("d_u{}_0 = {};", s.out, count));
+    if (s.capacity.empty()) continue;
+    const ir::Dim own = ir::Dim::symbol(fmt::format("u{}_0", s.out));
+    if (module.value(s.out).type.shape[0] == own) program.line(fmt::format("d_u{}_0 = {};", s.out, count));
     program.open(fmt::format("if (!v{})", s.out));
     acquire("v" + std::to_string(s.out), "64", false);
     program.close();
@@ -192,7 +218,8 @@ void Emitter::assign_scan_sizes(const ScanResult& s) {
   const auto &out = module.value(s.out).type, &item = module.value(s.body).type;
   for (int axis = 1; axis < out.rank(); ++axis) {
     std::string symbol = fmt::format("u{}_{}", s.out, axis);
-    if (out.shape[static_cast<size_t>(axis)] == ir::Dim::symbol(symbol)) program.line(fmt::format("d_{} = {};", symbol, size(item.shape[static_cast<size_t>(axis - 1)])));
+    if (out.shape[static_cast<size_t>(axis)] == ir::Dim::symbol(symbol))
+      program.line(fmt::format("d_{} = {};", symbol, size(item.shape[static_cast<size_t>(axis - 1)])));
   }
 }
 
@@ -215,12 +242,14 @@ Result<void> Emitter::carry_over(const ir::Graph& body, ir::GraphId graph, const
     auto from = body.outputs[k + 1];
     const auto& type = module.value(from).type;
     if (aside[k].empty()) {
-      if (type.kind != ir::Kind::kTensor || module.value(from).constant || root(from) != homes[k]) transfer(from, homes[k], graph);
+      if (type.kind != ir::Kind::kTensor || module.value(from).constant || root(from) != homes[k])
+        transfer(from, homes[k], graph);
     } else if (slots_[homes[k]].pooled) {
       program.line(fmt::format("f->host->release(f, v{0}); v{0} = {1};", homes[k], aside[k]));
       assign_sizes(from, homes[k]);
     } else {
-      program.line(fmt::format("memcpy(v{}, {}, (size_t)({})); f->host->release(f, {});", homes[k], aside[k], size(bytes_of(type)), aside[k]));
+      program.line(fmt::format("memcpy(v{}, {}, (size_t)({})); f->host->release(f, {});", homes[k], aside[k],
+                               size(bytes_of(type)), aside[k]));
     }
   }
   // All new sizes are computed from the old ones before any of them changes.
@@ -240,7 +269,5 @@ Result<void> Emitter::carry_over(const ir::Graph& body, ir::GraphId graph, const
   if (!later.empty()) program.line(later);
   return {};
 }
-
-Result<void> Emitter::emit_scan(ir::NodeId) { return unsupported("Scan has no code generation"); }
 
 }  // namespace tvc::codegen

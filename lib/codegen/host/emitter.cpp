@@ -22,7 +22,9 @@ std::string c_type(ir::DType dtype) {
     case D::kI16: return "int16_t";
     case D::kI32: return "int32_t";
     case D::kI64: return "int64_t";
-    case D::kU16: case D::kF16: case D::kBF16: return "uint16_t";
+    case D::kU16:
+    case D::kF16:
+    case D::kBF16: return "uint16_t";
     case D::kU32: return "uint32_t";
     case D::kU64: return "uint64_t";
     case D::kC64: return "float";
@@ -39,7 +41,13 @@ std::string comment_text(std::string_view text) {
 }
 
 Emitter::Emitter(const ir::Module& m, const Target& t, HostProgram& p, Diagnostics& d)
-    : module(m), target(t), program(p), diagnostics(d), slots_(m.values.size()), current_node_(m.graphs.size(), -1), reader_counts_(m.values.size()) {
+    : module(m),
+      target(t),
+      program(p),
+      diagnostics(d),
+      slots_(m.values.size()),
+      current_node_(m.graphs.size(), -1),
+      reader_counts_(m.values.size()) {
   for (const auto& s : m.symbols) input_symbols_.insert(s.name);
 }
 
@@ -133,7 +141,8 @@ void Emitter::declare(ir::ValueId value) {
     program.line(fmt::format("char* v{} = (char*)f->arena + f->offsets[{}];", value, slot.buffer));
     if (is_output) {
       auto k = output - outputs.begin();
-      program.line(fmt::format("if (f->outputs[{0}].data && f->outputs[{0}].bytes >= {1}) v{2} = f->outputs[{0}].data;", k, bytes, value));
+      program.line(fmt::format("if (f->outputs[{0}].data && f->outputs[{0}].bytes >= {1}) v{2} = f->outputs[{0}].data;",
+                               k, bytes, value));
       slot.last_node = kForever;
     }
   } else {
@@ -161,7 +170,8 @@ void Emitter::emit_known(ir::ValueId value) {
 void Emitter::emit_inputs() {
   const auto& inputs = module.main().inputs;
   for (size_t s = 0; s < module.symbols.size(); ++s)
-    program.line(fmt::format("const int64_t d_{} = f->symbols[{}]; (void)d_{};", module.symbols[s].name, s, module.symbols[s].name));
+    program.line(fmt::format("const int64_t d_{} = f->symbols[{}]; (void)d_{};", module.symbols[s].name, s,
+                             module.symbols[s].name));
   for (size_t k = 0; k < inputs.size(); ++k) {
     auto id = inputs[k];
     slots_[id].declared = true;
@@ -170,7 +180,8 @@ void Emitter::emit_inputs() {
       program.line(fmt::format("char* v{0} = f->inputs[{1}].data; (void)v{0};", id, k));
       for (int axis = 0; axis < type.rank(); ++axis) {
         std::string symbol = fmt::format("u{}_{}", id, axis);
-        if (needed_.symbols.count(symbol)) program.line(fmt::format("const int64_t d_{} = f->inputs[{}].dims[{}];", symbol, k, axis));
+        if (needed_.symbols.count(symbol))
+          program.line(fmt::format("const int64_t d_{} = f->inputs[{}].dims[{}];", symbol, k, axis));
       }
       bind_elements(id);
     } else {
@@ -193,14 +204,18 @@ void Emitter::emit_outputs() {
     std::string bytes = size(bytes_of(type));
     std::string data = raw(id);
     if (borrowed) {
-      program.line(fmt::format("if (f->outputs[{0}].data && f->outputs[{0}].bytes >= {1}) memcpy(f->outputs[{0}].data, {2}, (size_t)({1}));", k, bytes, data));
+      program.line(fmt::format(
+          "if (f->outputs[{0}].data && f->outputs[{0}].bytes >= {1}) memcpy(f->outputs[{0}].data, {2}, (size_t)({1}));",
+          k, bytes, data));
       program.line(fmt::format("else f->outputs[{}].data = (void*){};", k, data));
     } else {
       program.line(fmt::format("f->outputs[{}].data = {};", k, data));
     }
     slots_[root(id)].last_node = kForever;
     if (slots_[root(id)].pooled) slots_[root(id)].moved = true;
-    program.line(fmt::format("f->outputs[{0}].kind = TVRT_KIND_TENSOR; f->outputs[{0}].dtype = {1}; f->outputs[{0}].rank = {2};", k, static_cast<int>(type.dtype), type.rank()));
+    program.line(
+        fmt::format("f->outputs[{0}].kind = TVRT_KIND_TENSOR; f->outputs[{0}].dtype = {1}; f->outputs[{0}].rank = {2};",
+                    k, static_cast<int>(type.dtype), type.rank()));
     for (int axis = 0; axis < type.rank(); ++axis)
       program.line(fmt::format("f->outputs[{}].dims[{}] = {};", k, axis, size(type.shape[static_cast<size_t>(axis)])));
   }
@@ -246,7 +261,8 @@ Result<void> Emitter::emit_graph(ir::GraphId graph) {
 Result<void> Emitter::emit_node(ir::NodeId id) {
   const auto& node = module.node(id);
   bool runs = needed_.nodes.count(id) > 0;
-  bool known = std::any_of(node.outputs.begin(), node.outputs.end(), [&](auto out) { return out != ir::kNone && needed_.known.count(out); });
+  bool known = std::any_of(node.outputs.begin(), node.outputs.end(),
+                           [&](auto out) { return out != ir::kNone && needed_.known.count(out); });
   if (!runs && !known) return {};
   int ordinal = static_cast<int>(node_ends_.size());
   node_ends_.emplace_back();
@@ -274,14 +290,14 @@ Result<void> Emitter::emit_operator(ir::NodeId id) {
   if (!def) return unsupported("operator {} has no definition", node.op);
   if (node.op == "If") return emit_if(id);
   if (node.op == "Loop") return emit_loop(id);
-  if (node.op == "Scan") return emit_scan(id);
   if (def->view) {
     auto from = node.inputs[0], to = node.outputs[0];
     bool caller_owns = module.value(from).constant || module.value(root(from)).producer == ir::kNone;
     const auto& outputs = module.main().outputs;
     if (caller_owns && std::find(outputs.begin(), outputs.end(), to) != outputs.end()) {
       declare(to);
-      program.line(fmt::format("memcpy({}, {}, (size_t)({}));", raw(to), raw(from), size(bytes_of(module.value(to).type))));
+      program.line(
+          fmt::format("memcpy({}, {}, (size_t)({}));", raw(to), raw(from), size(bytes_of(module.value(to).type))));
     } else {
       share(to, from);
     }
@@ -294,7 +310,8 @@ Result<void> Emitter::emit_operator(ir::NodeId id) {
     auto from = node.inputs[static_cast<size_t>(k)], to = node.outputs[0];
     const auto& outputs = module.main().outputs;
     bool is_output = std::find(outputs.begin(), outputs.end(), to) != outputs.end();
-    if (!is_output && dies_at(from, id) && bytes_of(module.value(from).type) == bytes_of(module.value(to).type)) share(to, from);
+    if (!is_output && dies_at(from, id) && bytes_of(module.value(from).type) == bytes_of(module.value(to).type))
+      share(to, from);
   }
   for (auto out : node.outputs)
     if (out != ir::kNone) declare(out);
@@ -318,7 +335,8 @@ std::string Emitter::prepare_text() const {
     line(fmt::format("static const int32_t last[{}] = {{{}}};", n, last));
     line(fmt::format("int64_t bytes[{}];", n));
     for (size_t i = 0; i < n; ++i)
-      line(fmt::format("bytes[{}] = {}{};", i, size(program.buffers[i].bytes), program.buffers[i].per_thread ? " * f->threads" : ""));
+      line(fmt::format("bytes[{}] = {}{};", i, size(program.buffers[i].bytes),
+                       program.buffers[i].per_thread ? " * f->threads" : ""));
     line(fmt::format("f->arena_bytes = f->host->plan({}, bytes, first, last, f->offsets);", n));
     line("if (f->arena_bytes < 0) return f->host->fail(f, TVRT_OUT_OF_MEMORY, \"the sizes overflow\");");
   } else {
@@ -328,7 +346,9 @@ std::string Emitter::prepare_text() const {
   for (size_t k = 0; k < outputs.size(); ++k) {
     const auto& type = module.value(outputs[k]).type;
     if (type.kind != ir::Kind::kTensor || !at_prepare(type)) continue;
-    line(fmt::format("f->outputs[{0}].kind = TVRT_KIND_TENSOR; f->outputs[{0}].dtype = {1}; f->outputs[{0}].rank = {2};", k, static_cast<int>(type.dtype), type.rank()));
+    line(
+        fmt::format("f->outputs[{0}].kind = TVRT_KIND_TENSOR; f->outputs[{0}].dtype = {1}; f->outputs[{0}].rank = {2};",
+                    k, static_cast<int>(type.dtype), type.rank()));
     for (int axis = 0; axis < type.rank(); ++axis)
       line(fmt::format("f->outputs[{}].dims[{}] = {};", k, axis, size(type.shape[static_cast<size_t>(axis)])));
   }

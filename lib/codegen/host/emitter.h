@@ -66,7 +66,6 @@ class Emitter {
   Result<void> emit_routine(ir::NodeId node);
   Result<void> emit_if(ir::NodeId node);
   Result<void> emit_loop(ir::NodeId node);
-  Result<void> emit_scan(ir::NodeId node);
   void emit_known(ir::ValueId value);
   void emit_outputs();
   void emit_inputs();

@@ -130,7 +130,8 @@ class Walk {
 
 bool is_materialisable(const ir::Module& module, ir::ValueId id) {
   const auto& value = module.value(id);
-  if (value.known.empty() || value.producer == ir::kNone || value.constant || value.type.kind != ir::Kind::kTensor) return false;
+  if (value.known.empty() || value.producer == ir::kNone || value.constant || value.type.kind != ir::Kind::kTensor)
+    return false;
   if (!ir::is_int(value.type.dtype) && value.type.dtype != ir::DType::kBool) return false;
   std::string self = "e" + std::to_string(id) + "_";
   std::set<std::string> names;

@@ -50,7 +50,8 @@ int64_t WeightSection::add(std::span<const std::byte> bytes, std::shared_ptr<con
   uint64_t key = XXH3_64bits(bytes.data(), bytes.size());
   for (auto [it, end] = by_hash_.equal_range(key); it != end; ++it) {
     const auto& chunk = chunks_[it->second];
-    if (chunk.bytes.size() == bytes.size() && std::memcmp(chunk.bytes.data(), bytes.data(), bytes.size()) == 0) return chunk.offset;
+    if (chunk.bytes.size() == bytes.size() && std::memcmp(chunk.bytes.data(), bytes.data(), bytes.size()) == 0)
+      return chunk.offset;
   }
   int64_t offset = (size_ + 63) / 64 * 64;
   by_hash_.emplace(key, chunks_.size());
@@ -84,7 +85,11 @@ std::string HostProgram::intern(const KernelText& text, std::string_view prefix,
   auto [it, fresh] = names_by_text_.try_emplace(key);
   if (!fresh) return it->second;
   it->second = fmt::format("{}{}_{:08x}", prefix, identifier(text.hint, 48), hash64(key) & 0xffffffffu);
-  EmittedFunction f{.name = it->second, .text = with_name(text.text, it->second), .arguments = {}, .includes = text.includes, .uses = {}};
+  EmittedFunction f{.name = it->second,
+                    .text = with_name(text.text, it->second),
+                    .arguments = {},
+                    .includes = text.includes,
+                    .uses = {}};
   size_t begin = f.text.find("typedef struct " + f.name + "_args");
   std::string closing = "} " + f.name + "_args;";
   size_t end = begin == std::string::npos ? begin : f.text.find(closing, begin);
@@ -99,7 +104,9 @@ std::string HostProgram::intern(const KernelText& text, std::string_view prefix,
   return it->second;
 }
 
-std::string HostProgram::add_kernel(const KernelText& text, std::string_view prefix) { return intern(text, prefix, kernels); }
+std::string HostProgram::add_kernel(const KernelText& text, std::string_view prefix) {
+  return intern(text, prefix, kernels);
+}
 std::string HostProgram::add_function(const KernelText& text) { return intern(text, "tv_", functions); }
 
 int HostProgram::add_buffer(ir::Dim bytes, bool per_thread) {

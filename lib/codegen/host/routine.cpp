@@ -35,8 +35,9 @@ std::string Emitter::value_struct(ir::ValueId value) {
     for (const auto& s : v.constant->strings) items += fmt::format("{{{}, {}}}, ", quoted(s), s.size());
     data = fmt::format("(tvrt_string[]){{{}{{0, 0}}}}", items);
   }
-  return fmt::format("(tvrt_value){{.kind = TVRT_KIND_TENSOR, .dtype = {}, .rank = {}, .dims = {{{}}}, .data = (void*){}}}",
-                     static_cast<int>(v.type.dtype), v.type.rank(), dims.empty() ? "0" : dims, data);
+  return fmt::format(
+      "(tvrt_value){{.kind = TVRT_KIND_TENSOR, .dtype = {}, .rank = {}, .dims = {{{}}}, .data = (void*){}}}",
+      static_cast<int>(v.type.dtype), v.type.rank(), dims.empty() ? "0" : dims, data);
 }
 
 Result<void> Emitter::emit_routine(ir::NodeId id) {
@@ -69,8 +70,10 @@ Result<void> Emitter::emit_routine(ir::NodeId id) {
   program.line(fmt::format("static const int64_t ints[] = {{{}0}};", ints));
   program.line(fmt::format("static const double floats[] = {{{}0}};", floats));
   program.line(fmt::format("static const tvrt_string strings[] = {{{}{{0, 0}}}};", strings));
-  program.line(fmt::format("const tvrt_attrs attrs = {{ints, floats, strings, {}, {}, {}}};", call.ints.size(), call.floats.size(), call.strings.size()));
-  program.line(fmt::format("int32_t status = {}(f, in, {}, out, {}, &attrs);", call.symbol, node.inputs.size(), node.outputs.size()));
+  program.line(fmt::format("const tvrt_attrs attrs = {{ints, floats, strings, {}, {}, {}}};", call.ints.size(),
+                           call.floats.size(), call.strings.size()));
+  program.line(fmt::format("int32_t status = {}(f, in, {}, out, {}, &attrs);", call.symbol, node.inputs.size(),
+                           node.outputs.size()));
   program.line("if (status) return status;");
   program.close();
   for (auto out : node.outputs) {
@@ -81,7 +84,8 @@ Result<void> Emitter::emit_routine(ir::NodeId id) {
     program.line(fmt::format("char* v{0} = t{0}.data; (void)v{0};", out));
     for (int axis = 0; axis < type.rank(); ++axis) {
       std::string symbol = fmt::format("u{}_{}", out, axis);
-      if (type.shape[static_cast<size_t>(axis)] == ir::Dim::symbol(symbol)) program.line(fmt::format("const int64_t d_{0} = t{1}.dims[{2}]; (void)d_{0};", symbol, out, axis));
+      if (type.shape[static_cast<size_t>(axis)] == ir::Dim::symbol(symbol))
+        program.line(fmt::format("const int64_t d_{0} = t{1}.dims[{2}]; (void)d_{0};", symbol, out, axis));
     }
   }
   return {};
