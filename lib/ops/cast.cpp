@@ -38,6 +38,7 @@ Expressions express_cast(const NodeView& v) {
   const bool saturate = v.i("saturate", 1) != 0;
   auto axes = axes_of(v.out_type(0).shape);
   te::Expr x = te::read(0, v.dtype(0), broadcast_index(v.shape(0), v.out_type(0).shape, axes));
+  if (!saturate && to == DType::kF8E5M2) return unsupported("Cast to float8e5m2 without saturation is not supported");
   if (!saturate && is_small_float(to) && ir::is_float(x->dtype)) x = without_saturation(x, to);
   return std::vector<te::TensorExpr>{{to, axes, te::cast(to, x)}};
 }

@@ -283,7 +283,10 @@ Result<void> infer_space_to_depth(InferContext& c) {
 Expressions express_space_to_depth(const NodeView& v) {
   auto axes = axes_of(v.out_type(0).shape);
   Expr b = te::index(v.i("blocksize", 1)), o = te::var(axes[1].var), channels = te::dim(v.shape(0)[1]);
-  Expr place = o / channels, c = te::binary(Op::kRem, o, channels);
+  Expr area = b * b;
+  const bool channel_first = v.s("mode", "DCR") == "CRD";
+  Expr place = channel_first ? te::binary(Op::kRem, o, area) : o / channels;
+  Expr c = channel_first ? o / area : te::binary(Op::kRem, o, channels);
   Expr h = te::var(axes[2].var) * b + place / b, w = te::var(axes[3].var) * b + te::binary(Op::kRem, place, b);
   return std::vector<te::TensorExpr>{{v.dtype(0), axes, te::read(0, v.dtype(0), {te::var(axes[0].var), c, h, w})}};
 }

@@ -292,6 +292,12 @@ Result<void> Emitter::emit_operator(ir::NodeId id) {
   if (node.op == "Loop") return emit_loop(id);
   if (def->view) {
     auto from = node.inputs[0], to = node.outputs[0];
+    if (module.value(to).type.kind != ir::Kind::kTensor) {
+      slots_[to].declared = true;
+      touch(from);
+      program.line(fmt::format("tvrt_value t{} = t{};", to, from));
+      return {};
+    }
     bool caller_owns = module.value(from).constant || module.value(root(from)).producer == ir::kNone;
     const auto& outputs = module.main().outputs;
     if (caller_owns && std::find(outputs.begin(), outputs.end(), to) != outputs.end()) {

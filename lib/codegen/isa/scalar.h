@@ -64,7 +64,7 @@ static inline double tv_sigmoid_f64(double x) { return 1.0 / (1.0 + exp(-x)); }
   static inline T tv_min_##N(T a, T b) { return a < b ? a : b; }                                  \
   static inline T tv_max_##N(T a, T b) { return a > b ? a : b; }                                  \
   static inline T tv_shl_##N(T a, T b) { return (U)b >= BITS ? 0 : (T)((U)a << b); }              \
-  static inline T tv_shr_##N(T a, T b) { return (U)b >= BITS ? 0 : (T)(a >> b); }                 \
+  static inline T tv_shr_##N(T a, T b) { return (U)b >= BITS ? (T)(a < 0 ? -1 : 0) : (T)(a >> b); } \
   static inline T tv_popcount_##N(T x) { return (T)__builtin_popcountll((uint64_t)(U)x); }        \
   static inline T tv_pow_##N(T a, T b) {                                                          \
     U r = 1, base = (U)a;                                                                         \
