@@ -94,7 +94,9 @@ struct Epilogue {
 };
 // channel_axis: which axis of the output is the vector's (blocked layouts: the last one together with axis 1).
 Result<Epilogue> epilogue_of(const ir::Module& module, ir::NodeId node, const Target& target);
-// C text of a scalar expression over vector primitives: acc and operand texts by read index.
+// Whether epilogue_of can write this body (input 0: the result, whose shape counts); for passes that fuse.
+bool epilogue_supported(const ir::Module& module, ir::GraphId body);
+// C text of a scalar expression over vector primitives (the target's header and isa/math.h): operand texts by read index.
 Result<std::string> vector_text(const te::Expr& body, const std::vector<std::string>& operands);
 
 }  // namespace tvc::codegen

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Dense and grouped convolution into the blocked layout [N, C/16, H, W, 16], over isa/tile.h.
+ * A task is a run of output pixels of one image times a part of a group's output blocks. The run's input rows are copied
+ * with their padding into the thread's scratch, unless there is none; each thread copies a run once for all its parts.
+ * x: planes of `pixel` floats a pixel: blocks of 16 channels, or single channels of a planar input. */
+#ifndef TVC_ISA_CONV_H
+#define TVC_ISA_CONV_H
+
+#include "tile.h"
+
+typedef struct tv_conv {
+  const float *x, *w, *bias; /* w: [blocks][planes of a group][kernel][pixel][16]; bias: [blocks][16] */
+  float *y, *scratch;
+  int64_t scratch_floats;                                  /* of one thread; 0: no padding, no copy */
+  int64_t groups, planes, blocks, parts;                   /* of one group; parts of its blocks */
+  int64_t pixel, height, width, out_height, out_width;
+  int64_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, top, left;
+  int64_t chunks, chunk;                                   /* runs of output pixels */
+  int64_t y_height, y_width, y_step_h, y_step_w, y_top, y_left; /* where outputs lie: step 1, or a transposed phase */
+  float low, high;
+  int clip;
+} tv_conv;
+
+/* Computes on `count` pixels of one block in place; at: their place in the whole output. */
+typedef void (*tv_epilogue)(const void* args, float* y, int64_t at, int64_t block, int64_t count);
+
+enum { TV_CONV_RUN = 96, TV_CONV_WEIGHTS = 96 << 10 }; /* pixels between epilogues; floats of w that stay in L2 */
+
+typedef struct tv_window {
+  const float* x; /* the first tap of the first output pixel of row row0 */
+  int64_t row0, plane, pitch;
+} tv_window;
+
+static inline void tv_conv_copy_row(const tv_conv* c, const float* from, float* to, int64_t pitch, int inside) {
+  const int64_t p = c->pixel, before = tv_size_min(tv_size_max(c->left, 0), pitch), skipped = tv_size_max(-c->left, 0);
+  const int64_t count = inside ? tv_size_max(tv_size_min(c->width - skipped, pitch - before), 0) : 0;
+  memset(to, 0, (size_t)(before * p) * sizeof(float));
+  memcpy(to + before * p, from + skipped * p, (size_t)(count * p) * sizeof(float));
+  memset(to + (before + count) * p, 0, (size_t)((pitch - before - count) * p) * sizeof(float));
+}
+
+static inline tv_window tv_conv_window(const tv_conv* c, int64_t image, int64_t group, int64_t row0, int64_t row1,
+                                       float* scratch, int copy) {
+  const int64_t plane = c->height * c->width * c->pixel, first = row0 * c->stride_h - c->top;
+  const float* x = c->x + (image * c->groups + group) * c->planes * plane;
+  if (c->scratch_floats == 0) {
+    const tv_window direct = {x + (first * c->width - c->left) * c->pixel, row0, plane, c->width * c->pixel};
+    return direct;
+  }
+  const int64_t rows = (row1 - row0 - 1) * c->stride_h + (c->kernel_h - 1) * c->dilation_h + 1;
+  const int64_t pitch = (c->out_width - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w + 1;
+  const tv_window padded = {scratch, row0, rows * pitch * c->pixel, pitch * c->pixel};
+  if (!copy) return padded;
+  for (int64_t i = 0; i < c->planes; ++i)
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t at = first + r;
+      const int inside = at >= 0 && at < c->height;
+      tv_conv_copy_row(c, inside ? x + i * plane + at * c->width * c->pixel : x, scratch + (i * rows + r) * padded.pitch,
+                       pitch, inside);
+    }
+  return padded;
+}
+
+/* A tile's pixels to their places between those of the other phases. */
+static inline void tv_conv_scatter(const tv_conv* c, const void* args, tv_epilogue epilogue, const float* tile,
+                                   int64_t image, int64_t block, int64_t blocks, int64_t pixel, int64_t count) {
+  for (int64_t t = 0; t < count; ++t) {
+    const int64_t row = (pixel + t) / c->out_width, column = (pixel + t) % c->out_width;
+    for (int64_t b = 0; b < blocks; ++b) {
+      const int64_t plane = image * c->groups * c->blocks + block + b;
+      const int64_t at = ((plane * c->y_height + row * c->y_step_h + c->y_top) * c->y_width + column * c->y_step_w + c->y_left) * 16;
+      memcpy(c->y + at, tile + (t * blocks + b) * 16, 16 * sizeof(float));
+      if (epilogue) epilogue(args, c->y + at, at, block + b, 1);
+    }
+  }
+}
+
+typedef struct tv_span {
+  int64_t image, block, blocks, first, last; /* output blocks, output pixels */
+} tv_span;
+
+/* Pixels [first, last) of a span over `planes` input planes; init: bias, or the sum so far. */
+static inline void tv_conv_span(const tv_conv* c, const void* args, tv_epilogue epilogue, const tv_window* window,
+                                const tv_tile* tile, const tv_span* s, const float* w, const float* init, float* y) {
+  const int64_t most = tv_tile_rows[s->blocks - 1], count = s->last - s->first, tiles = (count + most - 1) / most;
+  const int scatter = c->y_step_w != 1 || c->y_step_h != 1;
+  int64_t row = s->first / c->out_width, column = s->first % c->out_width, at = s->first;
+  const float* rows[TV_TILE_MAX_ROWS];
+  float buffer[TV_TILE_MAX_ROWS * TV_TILE_BLOCKS * 16];
+  for (int64_t n = 0; n < tiles; ++n) {
+    const int64_t end = s->first + count * (n + 1) / tiles, size = end - at;
+    for (int64_t t = 0; t < size; ++t) {
+      rows[t] = window->x + (row - window->row0) * c->stride_h * window->pitch + column * c->stride_w * c->pixel;
+      if (++column == c->out_width) column = 0, ++row;
+    }
+    const tv_tile_fn compute = tv_tiles[s->blocks - 1][size - 1];
+    if (scatter) {
+      compute(tile, rows, w, init, buffer);
+      tv_conv_scatter(c, args, epilogue, buffer, s->image, s->block, s->blocks, at, size);
+    } else {
+      compute(tile, rows, w, init + at * tile->init_row, y + at * 16);
+    }
+    at = end;
+  }
+}
+
+static inline void tv_conv_part(const tv_conv* c, const void* args, tv_epilogue epilogue, const tv_window* window,
+                                const tv_span* whole) {
+  const int64_t taps = c->kernel_h * c->kernel_w * c->pixel, plane = c->out_height * c->out_width * 16;
+  const int scatter = c->y_step_w != 1 || c->y_step_h != 1, side = c->dilation_w == 1;
+  const float* w = c->w + whole->block * c->planes * taps * 16;
+  float* y = c->y + (whole->image * c->groups * c->blocks + whole->block) * plane;
+  const int64_t most = scatter ? c->planes : tv_size_max(TV_CONV_WEIGHTS / (taps * 16 * whole->blocks), 1);
+  int64_t done = 0;
+  do {
+    const int64_t planes = tv_size_min(most, c->planes - done);
+    const int last = done + planes == c->planes;
+    const tv_tile tile = {.outer = planes, .outer_step = window->plane,
+                          .height = c->kernel_h, .height_step = c->dilation_h * window->pitch,
+                          .width = side ? 1 : c->kernel_w, .width_step = c->dilation_w * c->pixel,
+                          .inner = side ? c->kernel_w * c->pixel : c->pixel,
+                          .w_block = c->planes * taps * 16,
+                          .init_row = done ? 16 : 0, .init_block = done ? plane : 16,
+                          .y_row = scatter ? whole->blocks * 16 : 16, .y_block = scatter ? 16 : plane,
+                          .low = c->low, .high = c->high, .clip = c->clip && last};
+    const tv_window here = {window->x + done * window->plane, window->row0, window->plane, window->pitch};
+    tv_span s = *whole;
+    for (; s.first < whole->last; s.first = s.last) {
+      s.last = tv_size_min(s.first + TV_CONV_RUN, whole->last);
+      tv_conv_span(c, args, epilogue, &here, &tile, &s, w + done * taps * 16, done ? y : c->bias + whole->block * 16, y);
+      if (epilogue && last && !scatter)
+        for (int64_t b = 0; b < s.blocks; ++b)
+          epilogue(args, y + b * plane + s.first * 16, (y - c->y) + b * plane + s.first * 16, s.block + b, s.last - s.first);
+    }
+    done += planes;
+  } while (done < c->planes);
+}
+
+static __attribute__((noinline, unused)) void tv_conv_run(const tv_conv* c, const void* args, tv_epilogue epilogue,
+                                                          int64_t begin, int64_t end, int32_t thread) {
+  float* scratch = c->scratch + thread * c->scratch_floats;
+  const int64_t pixels = c->out_height * c->out_width;
+  int64_t held = -1;
+  for (int64_t task = begin; task < end; ++task) {
+    const int64_t part = task % c->parts, input = task / c->parts, group = input % c->groups;
+    const int64_t chunk = input / c->groups % c->chunks, image = input / c->groups / c->chunks;
+    const int64_t first = c->blocks * part / c->parts, last = c->blocks * (part + 1) / c->parts;
+    const tv_span span = {image, group * c->blocks + first, last - first, chunk * c->chunk,
+                          tv_size_min(chunk * c->chunk + c->chunk, pixels)};
+    if (span.first >= span.last) continue;
+    const tv_window window = tv_conv_window(c, image, group, span.first / c->out_width,
+                                            (span.last - 1) / c->out_width + 1, scratch, held != input);
+    held = input;
+    tv_conv_part(c, args, epilogue, &window, &span);
+  }
+}
+
+#endif
