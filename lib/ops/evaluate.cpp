@@ -106,7 +106,7 @@ Result<std::vector<ir::Tensor>> evaluate_node(ir::Module& module, ir::NodeId id,
 }
 
 // Copies the bodies that a node owns.
-Result<void> copy_attributes(const ir::Module& from, const ir::Node& node, ir::Module& to, ir::Node& copy) {
+Result<void> copy_attributes(const ir::Module& from, const ir::Node& node, ir::Module& to, ir::NodeId copy) {
   for (const auto& [key, graph] : ir::subgraphs(node)) {
     auto made = static_cast<ir::GraphId>(to.graphs.size());
     to.graphs.emplace_back();
@@ -137,7 +137,7 @@ Result<void> copy_attributes(const ir::Module& from, const ir::Node& node, ir::M
       to.graphs[made].nodes.push_back(number);
     }
     for (ir::ValueId output : from.graphs[graph].outputs) to.graphs[made].outputs.push_back(copy_value(output));
-    copy.attrs[key] = made;
+    to.node(copy).attrs[key] = made;
   }
   return {};
 }
@@ -152,7 +152,7 @@ Result<std::vector<ir::Tensor>> evaluate(const ir::Module& module, ir::NodeId id
   for (const ir::Tensor* input : inputs)
     spec.inputs.push_back(input == nullptr ? ir::kNone : ir::add_constant(own, "", *input));
   ir::NodeId copy = ir::add_node(own, 0, std::move(spec));
-  TVC_CHECK_OK(copy_attributes(module, node, own, own.node(copy)));
+  TVC_CHECK_OK(copy_attributes(module, node, own, copy));
   for (size_t k = 0; k < node.outputs.size(); ++k)
     if (node.outputs[k] == ir::kNone) own.node(copy).outputs[k] = ir::kNone;
   TVC_CHECK_OK(infer_node(own, copy));
