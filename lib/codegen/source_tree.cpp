@@ -38,7 +38,8 @@ std::string include_lines(const std::set<std::string>& includes) {
 }
 
 // Shared functions that these texts use, dependencies first.
-void collect_functions(const HostProgram& program, const std::vector<std::string>& names, std::set<std::string>& seen, std::vector<const EmittedFunction*>& out) {
+void collect_functions(const HostProgram& program, const std::vector<std::string>& names, std::set<std::string>& seen,
+                       std::vector<const EmittedFunction*>& out) {
   for (const auto& f : program.functions) {
     if (std::find(names.begin(), names.end(), f.name) == names.end() || !seen.insert(f.name).second) continue;
     collect_functions(program, f.uses, seen, out);
@@ -69,17 +70,25 @@ std::string unit_text(const HostProgram& program, const Unit& unit) {
   return out;
 }
 
+// The scalar and the vector headers give the same names to different things: a unit includes one kind.
+bool is_scalar(const EmittedFunction& f) {
+  return std::find(f.includes.begin(), f.includes.end(), "isa/scalar.h") != f.includes.end();
+}
+
 // Kernels that share functions stand together, so that few units repeat these.
 std::vector<Unit> units_of(const HostProgram& program) {
   std::vector<const EmittedFunction*> order;
   for (const auto& k : program.kernels) order.push_back(&k);
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->uses < b->uses; });
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return is_scalar(*a) != is_scalar(*b) ? is_scalar(*a) : a->uses < b->uses;
+  });
   std::map<std::string, size_t> function_size;
   for (const auto& f : program.functions) function_size[f.name] = f.text.size();
   std::vector<Unit> units;
   std::set<std::string> present;
   for (const auto* k : order) {
-    if (units.empty() || units.back().size + k->text.size() > kUnitText) {
+    if (units.empty() || units.back().size + k->text.size() > kUnitText ||
+        is_scalar(*units.back().kernels.back()) != is_scalar(*k)) {
       units.emplace_back();
       present.clear();
     }
@@ -94,26 +103,35 @@ std::vector<Unit> units_of(const HostProgram& program) {
 std::string header_text(const HostProgram& program) {
   std::string out = "#ifndef KERNELS_H\n#define KERNELS_H\n#include \"isa/prelude.h\"\n\n";
   for (const auto& k : program.kernels)
-    out += fmt::format("{}\nvoid {}(const void* args_, int64_t begin, int64_t end, int32_t thread);\n\n", k.arguments, k.name);
+    out += fmt::format("{}\nvoid {}(const void* args_, int64_t begin, int64_t end, int32_t thread);\n\n", k.arguments,
+                       k.name);
   return out + "#endif\n";
 }
 
 std::string program_text(const ir::Module& module, const Emitter& emitter, const HostProgram& program) {
   std::string out = "/* The model: sizes, then the calls in order. */\n#include \"kernels.h\"\n\n";
   for (const auto& r : emitter.routine_symbols())
-    out += fmt::format("int32_t {}(tvrt_frame*, const tvrt_value* const*, int32_t, tvrt_value* const*, int32_t, const tvrt_attrs*);\n", r);
+    out += fmt::format(
+        "int32_t {}(tvrt_frame*, const tvrt_value* const*, int32_t, tvrt_value* const*, int32_t, const tvrt_attrs*);\n",
+        r);
   out += fmt::format("\nstatic int32_t prepare(tvrt_frame* f) {{\n{}}}\n\n", emitter.prepare_text());
-  out += fmt::format("static int32_t run(tvrt_frame* f) {{\n  char* const w = (char*)f->weights;\n  (void)w;\n{}  return TVRT_OK;\n}}\n\n", program.body());
-  out += fmt::format("static const tvrt_program program = {{TVRT_ABI_VERSION, {}, {}, {}, {}, 0, prepare, run}};\n\n", module.main().inputs.size(),
-                     module.main().outputs.size(), module.symbols.size(), program.buffers.size());
-  out += "__attribute__((visibility(\"default\"))) const tvrt_program* tvrt_query_program(uint32_t host_abi_version) {\n"
-         "  return host_abi_version >= TVRT_ABI_VERSION ? &program : NULL;\n}\n";
+  out += fmt::format(
+      "static int32_t run(tvrt_frame* f) {{\n  char* const w = (char*)f->weights;\n  (void)w;\n{}  return "
+      "TVRT_OK;\n}}\n\n",
+      program.body());
+  out += fmt::format("static const tvrt_program program = {{TVRT_ABI_VERSION, {}, {}, {}, {}, 0, prepare, run}};\n\n",
+                     module.main().inputs.size(), module.main().outputs.size(), module.symbols.size(),
+                     program.buffers.size());
+  out +=
+      "__attribute__((visibility(\"default\"))) const tvrt_program* tvrt_query_program(uint32_t host_abi_version) {\n"
+      "  return host_abi_version >= TVRT_ABI_VERSION ? &program : NULL;\n}\n";
   return out;
 }
 
 }  // namespace
 
-Result<SourceTree> emit_source(const ir::Module& module, const Target& target, WeightSection& weights, Diagnostics& diagnostics) {
+Result<SourceTree> emit_source(const ir::Module& module, const Target& target, WeightSection& weights,
+                               Diagnostics& diagnostics) {
   HostProgram program(weights);
   Emitter emitter(module, target, program, diagnostics);
   TVC_CHECK_OK(emitter.emit());
