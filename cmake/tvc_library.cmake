@@ -19,8 +19,8 @@ function(tvc_library name)
     add_library(tvc_${name} INTERFACE)
     set(scope INTERFACE)
   endif()
-  target_include_directories(tvc_${name} ${scope} "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/lib"
-                                                  "${PROJECT_BINARY_DIR}/generated")
+  target_include_directories(tvc_${name} ${scope} "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/lib")
+  target_include_directories(tvc_${name} SYSTEM ${scope} "${PROJECT_BINARY_DIR}/generated")  # not ours to lint
   target_link_libraries(tvc_${name} ${scope} ${arg_DEPS} ${arg_PACKAGES})
   set_property(GLOBAL APPEND PROPERTY TVC_LIBRARIES tvc_${name})
 endfunction()

@@ -82,7 +82,7 @@ void start_threads(tvrt_context& context, int32_t threads) {
   if (threads > kMaxThreads) threads = kMaxThreads;
   context.has_pool = threads > 1 && !context.parallel;
   context.frame.threads = context.has_pool ? context.pool.start(threads, context.allocator) : threads;
-  context.frame.host = context.frame.threads > 1 ? &kParallelHost : &kSerialHost;
+  context.frame.host = &host_services(context.frame.threads > 1);
 }
 
 int32_t set_up(tvrt_context& context, const tvrt_context_options& options, Message& message) {
@@ -102,8 +102,8 @@ void destroy(tvrt_context* context) {
   Allocator allocator = context->allocator;
   context->pool.stop(allocator);
   context->blocks.free_all(allocator);
-  context->arena.free(allocator);
-  context->states.free(allocator);
+  context->arena.give_back(allocator);
+  context->states.give_back(allocator);
   allocator.put(context->tables, context->table_bytes);
   release(*context->model);
   context->~tvrt_context();

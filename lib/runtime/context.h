@@ -43,8 +43,8 @@ struct tvrt_context {
 
 namespace tvrt {
 
-// host.cpp: the services for emitted code.
-extern const tvrt_host kSerialHost, kParallelHost;
+// host.cpp: the services for emitted code, with threads or without.
+const tvrt_host& host_services(bool parallel);
 
 // sizes.cpp: brings symbols, offsets and arena up to date with the bound inputs.
 int32_t settle(tvrt_context& context);

@@ -6,44 +6,75 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#if defined(__aarch64__)
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
 
 namespace tvrt {
 namespace {
 
+#if defined(__x86_64__)
+enum Register : uint8_t { kEax, kEbx, kEcx, kEdx };
+// Bits of XCR0: which registers the system saves when it switches threads.
+enum State : uint8_t { kNoState = 0, kAvx = 0x06, kAvx512 = 0xe6 };
+
+// A bit of CPUID, and the registers that it needs. (__builtin_cpu_supports knows other names from compiler to
+// compiler.)
 struct Feature {
   const char* name;
-  bool (*present)();
+  uint32_t leaf, subleaf;
+  Register where;
+  uint8_t bit;
+  State state;
+};
+const Feature kFeatures[] = {
+    {"sse4.1", 1, 0, kEcx, 19, kNoState},    {"sse4.2", 1, 0, kEcx, 20, kNoState},
+    {"avx", 1, 0, kEcx, 28, kAvx},           {"fma", 1, 0, kEcx, 12, kAvx},
+    {"f16c", 1, 0, kEcx, 29, kAvx},          {"bmi", 7, 0, kEbx, 3, kNoState},
+    {"avx2", 7, 0, kEbx, 5, kAvx},           {"bmi2", 7, 0, kEbx, 8, kNoState},
+    {"gfni", 7, 0, kEcx, 8, kAvx},           {"avxvnni", 7, 1, kEax, 4, kAvx},
+    {"avx512f", 7, 0, kEbx, 16, kAvx512},    {"avx512dq", 7, 0, kEbx, 17, kAvx512},
+    {"avx512ifma", 7, 0, kEbx, 21, kAvx512}, {"avx512cd", 7, 0, kEbx, 28, kAvx512},
+    {"avx512bw", 7, 0, kEbx, 30, kAvx512},   {"avx512vl", 7, 0, kEbx, 31, kAvx512},
+    {"avx512vbmi", 7, 0, kEcx, 1, kAvx512},  {"avx512vbmi2", 7, 0, kEcx, 6, kAvx512},
+    {"avx512vnni", 7, 0, kEcx, 11, kAvx512}, {"avx512bitalg", 7, 0, kEcx, 12, kAvx512},
+    {"avx512fp16", 7, 0, kEdx, 23, kAvx512}, {"avx512bf16", 7, 1, kEax, 5, kAvx512},
 };
 
-#if defined(__x86_64__)
-#define TVRT_FEATURE(name)                                 \
-  {                                                        \
-    name, [] { return __builtin_cpu_supports(name) != 0; } \
-  }
-const Feature kFeatures[] = {
-    TVRT_FEATURE("sse4.1"),     TVRT_FEATURE("sse4.2"),       TVRT_FEATURE("avx"),        TVRT_FEATURE("avx2"),
-    TVRT_FEATURE("fma"),        TVRT_FEATURE("f16c"),         TVRT_FEATURE("bmi"),        TVRT_FEATURE("bmi2"),
-    TVRT_FEATURE("avx512f"),    TVRT_FEATURE("avx512bw"),     TVRT_FEATURE("avx512cd"),   TVRT_FEATURE("avx512dq"),
-    TVRT_FEATURE("avx512vl"),   TVRT_FEATURE("avx512vnni"),   TVRT_FEATURE("avx512vbmi"), TVRT_FEATURE("avx512vbmi2"),
-    TVRT_FEATURE("avx512bf16"), TVRT_FEATURE("avx512fp16"),   TVRT_FEATURE("avxvnni"),    TVRT_FEATURE("avx512ifma"),
-    TVRT_FEATURE("gfni"),       TVRT_FEATURE("avx512bitalg"),
-};
-#undef TVRT_FEATURE
+uint32_t saved_state() {
+  uint32_t a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || (c >> 27 & 1) == 0) return 0;  // OSXSAVE
+  uint32_t low = 0, high = 0;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+}
+
+bool is_present(const Feature& feature) {
+  uint32_t registers[4] = {};
+  if (!__get_cpuid_count(feature.leaf, feature.subleaf, &registers[0], &registers[1], &registers[2], &registers[3]))
+    return false;
+  return (registers[feature.where] >> feature.bit & 1) != 0 && (saved_state() & feature.state) == feature.state;
+}
 #elif defined(__aarch64__)
-// Bits of Linux's hwcap: asimd 1, fphp 9, asimdhp 10, dotprod 20, sve 22; of hwcap2: i8mm 13, bf16 14.
-const Feature kFeatures[] = {
-    {"neon", [] { return (getauxval(AT_HWCAP) >> 1 & 1) != 0; }},
-    {"fp16", [] { return (getauxval(AT_HWCAP) >> 10 & 1) != 0; }},
-    {"dotprod", [] { return (getauxval(AT_HWCAP) >> 20 & 1) != 0; }},
-    {"sve", [] { return (getauxval(AT_HWCAP) >> 22 & 1) != 0; }},
-    {"i8mm", [] { return (getauxval(AT_HWCAP2) >> 13 & 1) != 0; }},
-    {"bf16", [] { return (getauxval(AT_HWCAP2) >> 14 & 1) != 0; }},
+// A bit of Linux's hwcap or hwcap2.
+struct Feature {
+  const char* name;
+  unsigned long word;
+  int bit;
 };
+const Feature kFeatures[] = {{"neon", AT_HWCAP, 1}, {"fp16", AT_HWCAP, 10},  {"dotprod", AT_HWCAP, 20},
+                             {"sve", AT_HWCAP, 22}, {"i8mm", AT_HWCAP2, 13}, {"bf16", AT_HWCAP2, 14}};
+
+bool is_present(const Feature& feature) { return (getauxval(feature.word) >> feature.bit & 1) != 0; }
 #else
-const Feature kFeatures[] = {{"", [] { return false; }}};
+struct Feature {
+  const char* name;
+};
+const Feature kFeatures[] = {{"none"}};
+
+bool is_present(const Feature&) { return false; }
 #endif
 
 bool read_line(const char* path, char* line, int size) {
@@ -87,11 +118,8 @@ bool is_second_sibling(int cpu, const cpu_set_t& set) {
 }  // namespace
 
 bool cpu_supports(const char* feature) {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-#endif
   for (const Feature& f : kFeatures)
-    if (strcmp(f.name, feature) == 0) return f.present();
+    if (strcmp(f.name, feature) == 0) return is_present(f);
   return false;
 }
 

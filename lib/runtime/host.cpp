@@ -47,9 +47,11 @@ int32_t fail(tvrt_frame* frame, int32_t status, const char* message) {
   return context_of(frame).message.set(status, "%s", message ? message : "");
 }
 
-}  // namespace
-
 const tvrt_host kSerialHost = {sizeof(tvrt_host), serial, acquire, release, plan, fail};
 const tvrt_host kParallelHost = {sizeof(tvrt_host), parallel, acquire, release, plan, fail};
+
+}  // namespace
+
+const tvrt_host& host_services(bool parallel) { return parallel ? kParallelHost : kSerialHost; }
 
 }  // namespace tvrt

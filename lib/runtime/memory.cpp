@@ -40,13 +40,13 @@ Allocator default_allocator() { return {allocate, deallocate, nullptr}; }
 
 bool GrowingBlock::reserve(const Allocator& allocator, int64_t wanted) {
   if (wanted <= bytes) return true;
-  free(allocator);
+  give_back(allocator);
   data = static_cast<uint8_t*>(allocator.get(static_cast<size_t>(wanted)));
   if (data) bytes = wanted;
   return data != nullptr;
 }
 
-void GrowingBlock::free(const Allocator& allocator) {
+void GrowingBlock::give_back(const Allocator& allocator) {
   allocator.put(data, static_cast<size_t>(bytes));
   data = nullptr;
   bytes = 0;

@@ -26,7 +26,7 @@ struct GrowingBlock {
   uint8_t* data = nullptr;
   int64_t bytes = 0;
   bool reserve(const Allocator& allocator, int64_t wanted);
-  void free(const Allocator& allocator);
+  void give_back(const Allocator& allocator);
 };
 
 // Blocks in classes of size, four to an octave; a released block serves the next request of its class.

@@ -44,6 +44,7 @@ int32_t load_program(tvrt_model& model, const tvrt_model_options& options, const
     if (int32_t status = model.code.load(model.file + code.offset(), code.size(), &model.program, message))
       return status;
   }
+  if (!model.program) return message.set(TVRT_BAD_ARTIFACT, "there is no code");
   const tvrt_program& p = *model.program;
   if (p.abi_version > TVRT_ABI_VERSION)
     return message.set(TVRT_UNSUPPORTED, "the code is of ABI version %u, this runtime of %u", p.abi_version,

@@ -26,12 +26,13 @@ class TextBuilder {
  public:
   explicit TextBuilder(TypeText& out) : out_(out) { out_.text[0] = 0; }
   __attribute__((format(printf, 2, 3))) void add(const char* format, ...) {
-    if (used_ >= sizeof out_.text) return;
     va_list args;
     va_start(args, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is started one line above
     int n = vsnprintf(out_.text + used_, sizeof out_.text - used_, format, args);
     va_end(args);
-    if (n > 0) used_ += static_cast<size_t>(n);
+    size_t left = sizeof out_.text - 1 - used_;
+    if (n > 0) used_ += static_cast<size_t>(n) < left ? static_cast<size_t>(n) : left;
   }
 
  private:
@@ -166,7 +167,7 @@ bool apply(DimOp op, int64_t a, int64_t b, int64_t* out) {
 }  // namespace
 
 bool evaluate(const flatbuffers::Vector<int64_t>& code, const int64_t* symbols, int32_t symbol_count, int64_t* value) {
-  int64_t stack[64];
+  int64_t stack[64] = {};
   uint32_t depth = 0;
   for (uint32_t k = 0; k < code.size(); ++k) {
     auto op = static_cast<DimOp>(code[k]);
@@ -190,8 +191,9 @@ bool evaluate(const flatbuffers::Vector<int64_t>& code, const int64_t* symbols, 
       if (!apply(op, stack[depth - 1], stack[depth], &stack[depth - 1])) return false;
     }
   }
+  if (depth != 1) return false;
   *value = stack[0];
-  return depth == 1;
+  return true;
 }
 
 }  // namespace tvrt
