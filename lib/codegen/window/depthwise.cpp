@@ -77,16 +77,17 @@ KernelText kernel_text(const ops::Window& w, const Epilogue& epilogue, const Tar
                      "static void NAME(const void* args_, int64_t begin, int64_t end, int32_t thread) {\n  const "
                      "NAME_args* const a = args_;\n  (void)thread;\n";
   text += fmt::format(
-      "  /* pixels whose taps all lie inside the row */\n  const int64_t first = tv_max(0, tv_min(a->OW, "
+      "  /* pixels whose taps all lie inside the row */\n  const int64_t first = tv_size_max(0, tv_size_min(a->OW, "
       "tv_floordiv(a->left + {0}, {1})));\n"
-      "  const int64_t last = tv_max(first, tv_min(a->OW, tv_floordiv(a->W - {2} + a->left, {1}) + 1));\n",
+      "  const int64_t last = tv_size_max(first, tv_size_min(a->OW, tv_floordiv(a->W - {2} + a->left, {1}) + 1));\n",
       w.stride[1] - 1, w.stride[1], w.extent(1));
   text += fmt::format(
       "  for (int64_t task = begin; task < end; ++task) {{\n    const int64_t oh = task % a->OH, plane = task / a->OH, "
       "block = plane % a->blocks;\n"
       "    const float* const xb = a->x + plane * a->H * a->W * 16;\n    const float* const wb = a->w + block * {0};\n"
       "    float* const y0 = a->y + (plane * a->OH + oh) * a->OW * 16;\n    const int64_t ih0 = oh * {1} - a->top;\n"
-      "    const int64_t u0 = ih0 >= 0 ? 0 : ({2} - 1 - ih0) / {2};\n    const int64_t u1 = tv_max(u0, tv_min({3}, "
+      "    const int64_t u0 = ih0 >= 0 ? 0 : ({2} - 1 - ih0) / {2};\n    const int64_t u1 = tv_size_max(u0, "
+      "tv_size_min({3}, "
       "tv_floordiv(a->H - 1 - ih0, {2}) + 1));\n"
       "    (void)block;\n    for (int c = 0; c < 16; c += TV_LANES) {{\n      int64_t ow = 0;\n",
       (w.kernel[0] * w.kernel[1] + 1) * 16, w.stride[0], w.dilation[0], w.kernel[0]);

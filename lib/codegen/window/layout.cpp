@@ -22,7 +22,8 @@ KernelText kernel_text(bool to_blocked, const Target& target) {
       "args_;\n  (void)thread;\n"
       "  for (int64_t task = begin; task < end; ++task) {\n    const int64_t piece = task % a->pieces, plane = task / "
       "a->pieces, image = plane / a->blocks, block = plane % a->blocks;\n"
-      "    const int64_t channels = tv_min(16, a->channels - block * 16), first = piece * PIECE, count = tv_min(PIECE, "
+      "    const int64_t channels = tv_size_min(16, a->channels - block * 16), first = piece * PIECE, count = "
+      "tv_size_min(PIECE, "
       "a->pixels - first);\n";
   const char* to =
       "    const float* const x = a->x + (image * a->channels + block * 16) * a->pixels + first;\n    float* const y = "

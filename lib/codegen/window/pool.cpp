@@ -20,12 +20,14 @@ KernelText window_text(const ops::Window& w, bool maximum, bool include_pad, con
       "= args_;\n  (void)thread;\n"
       "  for (int64_t task = begin; task < end; ++task) {{\n    const int64_t oh = task % a->OH, plane = task / a->OH, "
       "ih0 = oh * {0} - a->top;\n"
-      "    const int64_t u0 = ih0 >= 0 ? 0 : ({1} - 1 - ih0) / {1}, u1 = tv_max(u0, tv_min({2}, tv_floordiv(a->H - 1 - "
+      "    const int64_t u0 = ih0 >= 0 ? 0 : ({1} - 1 - ih0) / {1}, u1 = tv_size_max(u0, tv_size_min({2}, "
+      "tv_floordiv(a->H - 1 - "
       "ih0, {1}) + 1));\n"
       "    const float* const xb = a->x + plane * a->H * a->W * 16;\n    float* const y0 = a->y + (plane * a->OH + oh) "
       "* a->OW * 16;\n"
       "    for (int64_t ow = 0; ow < a->OW; ++ow) {{\n      const int64_t iw0 = ow * {3} - a->left;\n"
-      "      const int64_t v0 = iw0 >= 0 ? 0 : ({4} - 1 - iw0) / {4}, v1 = tv_max(v0, tv_min({5}, tv_floordiv(a->W - 1 "
+      "      const int64_t v0 = iw0 >= 0 ? 0 : ({4} - 1 - iw0) / {4}, v1 = tv_size_max(v0, tv_size_min({5}, "
+      "tv_floordiv(a->W - 1 "
       "- iw0, {4}) + 1));\n"
       "      for (int c = 0; c < 16; c += TV_LANES) {{\n        tv_f32 acc = {6};\n        for (int64_t u = u0; u < "
       "u1; ++u)\n          for (int64_t v = v0; v < v1; ++v) {{\n"
@@ -35,11 +37,12 @@ KernelText window_text(const ops::Window& w, bool maximum, bool include_pad, con
       maximum ? "tv_set1(-INFINITY)" : "tv_zero()", maximum ? "tv_max(acc, t)" : "tv_add(acc, t)");
   if (!maximum) {
     // Taps that count: those inside, or also those in the padding that is said (not what ceil_mode adds beyond it).
-    text += include_pad ? fmt::format(
-                              "        const int64_t rows = tv_min({0}, tv_floordiv(a->H + a->bottom - 1 - ih0, {1}) + "
-                              "1), columns = tv_min({2}, tv_floordiv(a->W + a->right - 1 - iw0, {3}) + 1);\n",
-                              w.kernel[0], w.dilation[0], w.kernel[1], w.dilation[1])
-                        : std::string("        const int64_t rows = u1 - u0, columns = v1 - v0;\n");
+    text += include_pad
+                ? fmt::format(
+                      "        const int64_t rows = tv_size_min({0}, tv_floordiv(a->H + a->bottom - 1 - ih0, {1}) + "
+                      "1), columns = tv_size_min({2}, tv_floordiv(a->W + a->right - 1 - iw0, {3}) + 1);\n",
+                      w.kernel[0], w.dilation[0], w.kernel[1], w.dilation[1])
+                : std::string("        const int64_t rows = u1 - u0, columns = v1 - v0;\n");
     text += "        acc = tv_div(acc, tv_set1((float)(rows * columns)));\n";
   }
   text += "        tv_store(y0 + ow * 16 + c, acc);\n      }\n    }\n  }\n}\n";
