@@ -189,4 +189,9 @@ bool epilogue_supported(const ir::Module& module, ir::GraphId body) {
   return outputs.ok() && (*outputs)[0].dtype == ir::DType::kF32 && vector_text((*outputs)[0].body, operands).ok();
 }
 
+bool takes_epilogue(const ir::Module& module, ir::NodeId node, ir::GraphId body, const Target& target) {
+  const Family* family = family_of(module, node, target);
+  return family != nullptr && family->epilogue && epilogue_supported(module, body);
+}
+
 }  // namespace tvc::codegen

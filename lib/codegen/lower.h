@@ -76,6 +76,7 @@ struct Family {
   Result<void> (*lower)(Lowering&, ir::NodeId);
   // The input in whose place output 0 may be written (every element is read before its place is written), or -1.
   int (*in_place)(const ir::Module&, ir::NodeId) = nullptr;
+  bool epilogue = false;  // lower computes the nodes' attribute "epilogue"
 };
 const std::vector<const Family*>& families();
 const Family* family_of(const ir::Module& module, ir::NodeId node, const Target& target);
@@ -96,6 +97,8 @@ struct Epilogue {
 Result<Epilogue> epilogue_of(const ir::Module& module, ir::NodeId node, const Target& target);
 // Whether epilogue_of can write this body (input 0: the result, whose shape counts); for passes that fuse.
 bool epilogue_supported(const ir::Module& module, ir::GraphId body);
+// Whether the node's kernel would compute the body on its result.
+bool takes_epilogue(const ir::Module& module, ir::NodeId node, ir::GraphId body, const Target& target);
 // C text of a scalar expression over vector primitives (the target's header and isa/math.h): operand texts by read index.
 Result<std::string> vector_text(const te::Expr& body, const std::vector<std::string>& operands);
 

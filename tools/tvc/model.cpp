@@ -56,6 +56,9 @@ Result<void> optimise(ir::Module& module, const codegen::Target& target, const P
     const auto* family = codegen::family_of(m, id, target);
     return family != nullptr && family->name != "loops";
   };
+  context.takes_epilogue = [&target](const ir::Module& m, ir::NodeId id, ir::GraphId body) {
+    return codegen::takes_epilogue(m, id, body, target);
+  };
   if (!options.dump_folder.empty()) TVC_CHECK_OK(make_folder(options.dump_folder));
   Result<void> dumped;
   int step = 0;

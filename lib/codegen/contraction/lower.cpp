@@ -21,6 +21,6 @@ Result<void> lower(Lowering& lowering, ir::NodeId id) {
 }  // namespace
 
 extern const Family kContractionFamily;
-const Family kContractionFamily = {.name = "contraction", .claims = claims, .lower = lower};
+const Family kContractionFamily = {.name = "contraction", .claims = claims, .lower = lower, .epilogue = true};
 
 }  // namespace tvc::codegen

@@ -20,7 +20,7 @@ std::string with_name(std::string_view text, std::string_view name) {
     if (hit == std::string_view::npos) break;
     bool starts = hit == 0 || !is_word(text[hit - 1]);
     std::string_view rest = text.substr(hit + 4);
-    bool ends = rest.empty() || !is_word(rest[0]) || rest.starts_with("_args");
+    bool ends = rest.empty() || !is_word(rest[0]) || rest[0] == '_';  // NAME_args and the like too
     out += text.substr(at, hit - at);
     out += starts && ends ? name : std::string_view("NAME");
     at = hit + 4;

@@ -132,6 +132,6 @@ Result<void> lower(Lowering& lowering, ir::NodeId id) {
 }  // namespace
 
 extern const Family kDepthwiseFamily;
-const Family kDepthwiseFamily = {.name = "depthwise", .claims = claims, .lower = lower};
+const Family kDepthwiseFamily = {.name = "depthwise", .claims = claims, .lower = lower, .epilogue = true};
 
 }  // namespace tvc::codegen
