@@ -56,6 +56,18 @@ TEST_CASE("convolution in several passes over its input channels") {
   check_node(conv({1, 320, 4, 5, 64, 3, 3, 1, 1}), 1e-3);
 }
 
+TEST_CASE("3 x 3 convolutions with enough outputs for Winograd's algorithm") {
+  for (int64_t pad : {0, 1, 2}) check_node(conv({1, 16, 15, 16, 48, 3, 3, 1, pad}), 2e-4);
+  check_node(conv({2, 33, 13, 17, 17, 3, 3, 1, 1}), 2e-4);
+  check_node(conv({1, 64, 16, 15, 96, 3, 3, 1, 1, 1, 2}), 2e-4);
+  check_node(conv({1, 176, 3, 70, 80, 3, 3, 1, 1}), 5e-4);
+  NodeCase clipped = conv({1, 16, 20, 20, 16, 3, 3, 1, 1});
+  clipped.epilogue = {{"Relu"}};
+  check_node(clipped, 2e-4);
+  clipped.epilogue = {{"HardSwish"}, {"Add", Dims{1, 1, 20, 20, 16}}};
+  check_node(clipped, 2e-4);
+}
+
 TEST_CASE("convolution of nothing") { check_node(conv({0, 16, 5, 5, 16, 3, 3, 1, 1})); }
 
 TEST_CASE("convolution with epilogues") {

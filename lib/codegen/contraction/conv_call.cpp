@@ -6,7 +6,10 @@
 namespace tvc::codegen::contraction {
 namespace {
 
-constexpr int64_t kInputBytes = 256 << 10;  // of a chunk: copied rows, or pixels read in place; they stay in L2
+constexpr int64_t kInputBytes = 256 << 10;        // of a chunk: copied rows, or pixels read in place; they stay in L2
+constexpr int64_t kTransformedFloats = 96 << 10;  // of a chunk in Winograd's domain; they stay in L2
+constexpr int64_t kWinogradRun = 24;              // TV_WINOGRAD_RUN
+constexpr int64_t kWinogradPixels = 150;          // fewer outputs do not repay the transformation of the weights
 
 int64_t floor_of(int64_t bytes, int64_t each) { return std::max<int64_t>(bytes / std::max<int64_t>(each, 1), 1); }
 
@@ -48,7 +51,15 @@ std::vector<Arg> size_args(Lowering& lowering, const ConvCall& c, int64_t parts,
   return args;
 }
 
-std::string conv_text(const std::vector<Arg>& args, const EpilogueText& epilogue) {
+// One way to compute a call: which function of which header, over what weights, cut how.
+struct Route {
+  std::string_view hint, header, run;
+  std::string w;
+  ir::Dim scratch;  // floats of one thread
+  RowChunks rows;
+};
+
+std::string conv_text(const std::vector<Arg>& args, const EpilogueText& epilogue, const Route& route) {
   std::string fields, fill;
   for (const Arg& arg : args) {
     fields += fmt::format("  {} {};\n", arg.type, arg.field);
@@ -59,8 +70,73 @@ std::string conv_text(const std::vector<Arg>& args, const EpilogueText& epilogue
       "{}static void NAME(const void* args_, int64_t begin, int64_t end, int32_t thread) {{\n"
       "  const NAME_args* const a = args_;\n"
       "  const tv_conv c = {{\n{}  }};\n"
-      "  tv_conv_run(&c, args_, {}, begin, end, thread);\n}}\n",
-      fields, epilogue.fields, epilogue.function, fill, epilogue.function.empty() ? "NULL" : "NAME_epilogue");
+      "  {}(&c, args_, {}, begin, end, thread);\n}}\n",
+      fields, epilogue.fields, epilogue.function, fill, route.run,
+      epilogue.function.empty() ? "NULL" : "NAME_epilogue");
+}
+
+void launch(Lowering& lowering, ir::NodeId id, const ConvCall& c, const EpilogueText& epilogue, const Route& route) {
+  const ir::Node& node = lowering.module().node(id);
+  const int64_t parts = column_parts(c.blocks, lowering.target());
+  const bool no_scratch = route.scratch.is(0);
+  std::vector<Arg> args = {
+      {"const float*", "x", lowering.in(c.x)},
+      {"const float*", "w", route.w},
+      {"const float*", "bias", fmt::format("(const float*){}", lowering.weight(bytes_of(c.bias)))},
+      {"float*", "y", lowering.out(node.outputs[0])},
+      {"float*", "scratch", no_scratch ? "NULL" : "(float*)" + lowering.scratch(route.scratch * 4, true)}};
+  for (Arg& arg : size_args(lowering, c, parts, route.rows, route.scratch)) args.push_back(std::move(arg));
+  args.push_back({"float", "low", float_text(epilogue.low)});
+  args.push_back({"float", "high", float_text(epilogue.high)});
+  args.push_back({"int", "clip", epilogue.clip ? "1" : "0"});
+  KernelText text{std::string(route.hint),
+                  conv_text(args, epilogue, route),
+                  {std::string(lowering.target().isa_header), std::string(route.header)}};
+  if (!epilogue.function.empty()) text.includes.insert(text.includes.begin() + 1, "isa/math.h");
+  for (const Arg& arg : epilogue.args) args.push_back(arg);
+  ir::Dim work =
+      c.images * c.out[0] * c.out[1] * (c.planes * c.pixel * c.kernel[0] * c.kernel[1] * c.blocks * c.groups);
+  lowering.launch(text, args, c.images * route.rows.chunks * (c.groups * parts), work);
+}
+
+void launch_direct(Lowering& lowering, ir::NodeId id, const ConvCall& c, const EpilogueText& epilogue,
+                   const std::string& w) {
+  const int64_t parts = column_parts(c.blocks, lowering.target());
+  RowChunks rows = split_rows(c.out[0] * c.out[1], parts * c.groups, most_pixels(c));
+  ir::Dim scratch = c.padded ? scratch_floats(c, rows.chunk) : ir::Dim(0);
+  launch(lowering, id, c, epilogue, {"conv", "isa/conv.h", "tv_conv_run", w, scratch, rows});
+}
+
+// The transformed weights are made anew in each run: they would take 16/9 of the artifact's place.
+void launch_winograd(Lowering& lowering, ir::NodeId id, const ConvCall& c, const EpilogueText& epilogue,
+                     const std::string& w) {
+  const int64_t blocks = c.groups * c.blocks, depth = c.planes * kBlock;
+  std::string u = "(float*)" + lowering.scratch(blocks * depth * kBlock * 16 * 4);
+  KernelText transform{
+      "winograd_weights",
+      "typedef struct NAME_args {\n  const float* w;\n  float* u;\n  int64_t planes, blocks;\n} NAME_args;\n"
+      "static void NAME(const void* args_, int64_t begin, int64_t end, int32_t thread) {\n"
+      "  const NAME_args* const a = args_;\n  const int64_t block = a->planes * 256;\n  (void)thread;\n"
+      "  for (int64_t task = begin; task < end; ++task)\n"
+      "    tv_winograd_weights(a->w + task * 9 * block, a->u + task * block, a->planes, a->blocks * block);\n}\n",
+      {std::string(lowering.target().isa_header), "isa/winograd.h"}};
+  lowering.launch(
+      transform,
+      {{"", "w", w}, {"", "u", u}, {"", "planes", lowering.size(c.planes)}, {"", "blocks", lowering.size(blocks)}},
+      blocks, blocks * depth * kBlock * 16);
+  const int64_t parts = column_parts(c.blocks, lowering.target());
+  ir::Dim tiles = ir::ceil_div(c.out[0], 2) * ir::ceil_div(c.out[1], 2);
+  RowChunks rows =
+      split_rows(tiles, parts * c.groups, std::max<int64_t>(kTransformedFloats / (16 * depth), kWinogradRun));
+  ir::Dim scratch = rows.chunk * (16 * depth) + 16 * kWinogradRun * 4 * kBlock;
+  launch(lowering, id, c, epilogue,
+         {"winograd", "isa/winograd.h", "tv_winograd_run", "(const float*)" + u, scratch, rows});
+}
+
+bool suits_winograd(const ConvCall& c) {
+  for (size_t k = 0; k < 2; ++k)
+    if (c.kernel[k] != 3 || c.stride[k] != 1 || c.dilation[k] != 1 || c.y_step[k] != 1) return false;
+  return c.pixel == kBlock;
 }
 
 }  // namespace
@@ -109,27 +185,21 @@ Result<EpilogueText> blocked_epilogue(Lowering& lowering, ir::NodeId node) {
 }
 
 Result<void> lower_conv_call(Lowering& lowering, ir::NodeId id, const ConvCall& c) {
-  const ir::Node& node = lowering.module().node(id);
   TVC_TRY(EpilogueText epilogue, blocked_epilogue(lowering, id));
-  const int64_t parts = column_parts(c.blocks, lowering.target());
-  ir::Dim pixels = c.out[0] * c.out[1];
-  RowChunks rows = split_rows(pixels, parts * c.groups, most_pixels(c));
-  ir::Dim scratch = c.padded ? scratch_floats(c, rows.chunk) : ir::Dim(0);
-  std::vector<Arg> args = {
-      {"const float*", "x", c.x_text.empty() ? lowering.in(c.x) : c.x_text},
-      {"const float*", "w", fmt::format("(const float*){}", lowering.weight(bytes_of(c.weights)))},
-      {"const float*", "bias", fmt::format("(const float*){}", lowering.weight(bytes_of(c.bias)))},
-      {"float*", "y", c.y_text.empty() ? lowering.out(node.outputs[0]) : c.y_text},
-      {"float*", "scratch", c.padded ? fmt::format("(float*){}", lowering.scratch(scratch * 4, true)) : "NULL"}};
-  for (Arg& arg : size_args(lowering, c, parts, rows, scratch)) args.push_back(std::move(arg));
-  args.push_back({"float", "low", float_text(epilogue.low)});
-  args.push_back({"float", "high", float_text(epilogue.high)});
-  args.push_back({"int", "clip", epilogue.clip ? "1" : "0"});
-  KernelText text{"conv", conv_text(args, epilogue), {std::string(lowering.target().isa_header), "isa/conv.h"}};
-  if (!epilogue.function.empty()) text.includes.insert(text.includes.begin() + 1, "isa/math.h");
-  for (const Arg& arg : epilogue.args) args.push_back(arg);
-  ir::Dim work = c.images * pixels * (c.planes * c.pixel * c.kernel[0] * c.kernel[1] * c.blocks * c.groups);
-  lowering.launch(text, args, c.images * rows.chunks * (c.groups * parts), work);
+  const std::string w = fmt::format("(const float*){}", lowering.weight(bytes_of(c.weights)));
+  const ir::Dim pixels = c.out[0] * c.out[1];
+  const auto count = pixels.as_constant();
+  if (!suits_winograd(c) || (count && *count < kWinogradPixels)) {
+    launch_direct(lowering, id, c, epilogue, w);
+  } else if (count) {
+    launch_winograd(lowering, id, c, epilogue, w);
+  } else {
+    lowering.line(fmt::format("if ({} >= {}) {{", lowering.size(pixels), kWinogradPixels));
+    launch_winograd(lowering, id, c, epilogue, w);
+    lowering.line("} else {");
+    launch_direct(lowering, id, c, epilogue, w);
+    lowering.line("}");
+  }
   return {};
 }
 

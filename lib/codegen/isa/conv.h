@@ -64,8 +64,9 @@ static inline tv_window tv_conv_window(const tv_conv* c, int64_t image, int64_t 
 /* A tile's pixels to their places between those of the other phases. */
 static inline void tv_conv_scatter(const tv_conv* c, const void* args, tv_epilogue epilogue, const float* tile,
                                    int64_t image, int64_t block, int64_t blocks, int64_t pixel, int64_t count) {
+  int64_t row = pixel / c->out_width, column = pixel % c->out_width - 1;
   for (int64_t t = 0; t < count; ++t) {
-    const int64_t row = (pixel + t) / c->out_width, column = (pixel + t) % c->out_width;
+    if (++column == c->out_width) column = 0, ++row;
     for (int64_t b = 0; b < blocks; ++b) {
       const int64_t plane = image * c->groups * c->blocks + block + b;
       const int64_t at = ((plane * c->y_height + row * c->y_step_h + c->y_top) * c->y_width + column * c->y_step_w + c->y_left) * 16;
