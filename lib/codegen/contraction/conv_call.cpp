@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t kInputBytes = 256 << 10;        // of a chunk: copied rows, or pixels read in place; they stay in L2
 constexpr int64_t kTransformedFloats = 96 << 10;  // of a chunk in Winograd's domain; they stay in L2
 constexpr int64_t kWinogradRun = 24;              // TV_WINOGRAD_RUN
-constexpr int64_t kWinogradPixels = 150;          // fewer outputs do not repay the transformation of the weights
+constexpr int64_t kWinogradPixels = 64;          // fewer outputs do not repay the transformation of the weights
 
 int64_t floor_of(int64_t bytes, int64_t each) { return std::max<int64_t>(bytes / std::max<int64_t>(each, 1), 1); }
 

@@ -126,8 +126,9 @@ static inline void tv_conv_part(const tv_conv* c, const void* args, tv_epilogue 
                           .low = c->low, .high = c->high, .clip = c->clip && last};
     const tv_window here = {window->x + done * window->plane, window->row0, window->plane, window->pitch};
     tv_span s = *whole;
-    for (; s.first < whole->last; s.first = s.last) {
-      s.last = tv_size_min(s.first + TV_CONV_RUN, whole->last);
+    const int64_t count = whole->last - whole->first, runs = (count + TV_CONV_RUN - 1) / TV_CONV_RUN;
+    for (int64_t run = 0; run < runs; ++run, s.first = s.last) {
+      s.last = whole->first + count * (run + 1) / runs;
       tv_conv_span(c, args, epilogue, &here, &tile, &s, w + done * taps * 16, done ? y : c->bias + whole->block * 16, y);
       if (epilogue && last && !scatter)
         for (int64_t b = 0; b < s.blocks; ++b)

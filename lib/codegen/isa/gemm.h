@@ -83,8 +83,9 @@ static inline void tv_gemm_run_part(const tv_gemm* g, const void* args, tv_gemm_
                           .y_row = edge ? p->blocks * 16 : g->columns, .y_block = 16,
                           .low = g->low, .high = g->high, .clip = g->clip && last};
     const float* init = done ? y : g->bias + (g->bias_block ? p->block * 16 : 0);
-    for (int64_t row = p->first; row < p->last; row += TV_GEMM_RUN) {
-      const int64_t end = tv_size_min(row + TV_GEMM_RUN, p->last);
+    const int64_t count = p->last - p->first, runs = (count + TV_GEMM_RUN - 1) / TV_GEMM_RUN;
+    for (int64_t run = 0; run < runs; ++run) {
+      const int64_t row = p->first + count * run / runs, end = p->first + count * (run + 1) / runs;
       tv_gemm_rows(g, p, &tile, row, end, done, init, y);
       if (epilogue && last)
         epilogue(args, y + row * g->columns, y + row * g->columns - g->y, p->block * 16, p->columns, end - row, g->columns);

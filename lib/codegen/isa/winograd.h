@@ -169,8 +169,9 @@ static __attribute__((noinline, unused)) void tv_winograd_run(const tv_conv* c, 
     if (held != input) tv_winograd_inputs(c, image, group, from, to, x);
     held = input;
     tv_span s = {image, group * c->blocks + first, last - first, from, 0};
-    for (; s.first < to; s.first = s.last) {
-      s.last = tv_size_min(s.first + TV_WINOGRAD_RUN, to);
+    const int64_t runs = (to - from + TV_WINOGRAD_RUN - 1) / TV_WINOGRAD_RUN;
+    for (int64_t run = 0; run < runs; ++run, s.first = s.last) {
+      s.last = from + (to - from) * (run + 1) / runs;
       tv_winograd_products(c, &s, x + (s.first - from) * depth, (to - from) * depth, c->w + s.block * depth * 16, u_step, m);
       tv_winograd_outputs(c, args, epilogue, &s, m);
     }
