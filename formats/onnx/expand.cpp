@@ -5,146 +5,69 @@
 #include <onnx/defs/schema.h>
 
 #include <exception>
-#include <map>
+#include <vector>
 
-#include "formats/onnx/protos.h"
+#include "formats/onnx/inline_body.h"
+#include "formats/onnx/upgrade/upgrade_node.h"
 #include "ops/op_def.h"
 
 namespace tvc::onnx_format {
 namespace {
 
-constexpr int kMaxRounds = 12;
-using Types = std::map<std::string, pb::TypeProto>;
+constexpr int kMaxRounds = 16;
 
-// Renames a body's values: formal ones to the node's, inner ones to fresh names; in nested graphs too.
-class Renamer {
- public:
-  Renamer(std::string prefix, const pb::NodeProto& call, const pb::FunctionProto& body)
-      : prefix_(std::move(prefix)), call_(call), body_(body) {
-    for (int k = 0; k < body.input_size(); ++k) names_[body.input(k)] = k < call.input_size() ? call.input(k) : "";
-    for (int k = 0; k < body.output_size(); ++k)
-      names_[body.output(k)] =
-          k < call.output_size() && !call.output(k).empty() ? call.output(k) : prefix_ + body.output(k);
-  }
-
-  void node(pb::NodeProto& node) {
-    for (auto& input : *node.mutable_input()) input = name(input);
-    for (auto& output : *node.mutable_output()) output = name(output);
-    for (int k = node.attribute_size(); k-- > 0;) attribute(node, k);
-    node.set_name(call_.name());
-  }
-
- private:
-  std::string name(const std::string& inner) {
-    if (inner.empty()) return inner;
-    auto [it, fresh] = names_.try_emplace(inner, "");
-    if (fresh) it->second = prefix_ + inner;
-    return it->second;
-  }
-
-  // An attribute that refers to one of the call takes its value, or the default, or goes.
-  void attribute(pb::NodeProto& node, int k) {
-    auto& attribute = *node.mutable_attribute(k);
-    if (attribute.has_g()) graph(*attribute.mutable_g());
-    if (attribute.ref_attr_name().empty()) return;
-    const std::string own_name = attribute.name();
-    const pb::AttributeProto* source = nullptr;
-    for (const auto& given : call_.attribute())
-      if (given.name() == attribute.ref_attr_name()) source = &given;
-    for (const auto& fallback : body_.attribute_proto())
-      if (source == nullptr && fallback.name() == attribute.ref_attr_name()) source = &fallback;
-    if (source == nullptr) {
-      node.mutable_attribute()->DeleteSubrange(k, 1);
-      return;
-    }
-    pb::AttributeProto copy = *source;
-    copy.set_name(own_name);
-    attribute = std::move(copy);
-  }
-
-  void graph(pb::GraphProto& graph) {
-    for (auto& input : *graph.mutable_input()) input.set_name(name(input.name()));
-    for (auto& output : *graph.mutable_output()) output.set_name(name(output.name()));
-    for (auto& tensor : *graph.mutable_initializer()) tensor.set_name(name(tensor.name()));
-    for (auto& value : *graph.mutable_value_info()) value.set_name(name(value.name()));
-    for (auto& inner : *graph.mutable_node()) {
-      std::string own_name = inner.name();
-      node(inner);
-      inner.set_name(own_name);
-    }
-  }
-
-  std::string prefix_;
-  const pb::NodeProto& call_;
-  const pb::FunctionProto& body_;
-  std::map<std::string, std::string> names_;
-};
+const pb::OpSchema* schema_of(const pb::ModelProto& model, const pb::NodeProto& node) {
+  if (operator_name(node) == "Constant" || ops::find(operator_name(node)) != nullptr) return nullptr;
+  const int version = opset_of(model, node.domain());
+  const auto* schema =
+      pb::OpSchemaRegistry::Schema(node.op_type(), version == 0 ? newest_opset() : version, node.domain());
+  return schema != nullptr && (schema->HasFunction() || schema->HasContextDependentFunction()) ? schema : nullptr;
+}
 
 class Expander {
  public:
-  explicit Expander(const pb::ModelProto& model) : model_(model) {}
+  Expander(const pb::ModelProto& model, Names& names) : model_(model), names_(names) {}
 
-  Result<bool> graph(pb::GraphProto& graph, Types types) {
-    for (const auto& value : graph.input()) types[value.name()] = value.type();
-    for (const auto& value : graph.value_info()) types[value.name()] = value.type();
-    for (const auto& value : graph.output()) types[value.name()] = value.type();
-    for (const auto& tensor : graph.initializer()) types[tensor.name()] = type_of(tensor);
+  // True where a node was replaced.
+  Result<bool> graph(pb::GraphProto& graph, const ValueTypes& outer) {
+    ValueTypes types(&outer);
+    types.add(graph);
     bool changed = false;
-    std::vector<pb::NodeProto> nodes;
+    google::protobuf::RepeatedPtrField<pb::NodeProto> nodes;
+    nodes.Reserve(graph.node_size());
     for (auto& node : *graph.mutable_node()) {
       for (auto& attribute : *node.mutable_attribute())
         if (attribute.has_g()) {
           TVC_TRY(bool inner, this->graph(*attribute.mutable_g(), types));
           changed |= inner;
         }
-      TVC_TRY(bool expanded, expand(node, types, nodes));
-      if (!expanded) nodes.push_back(std::move(node));
-      changed |= expanded;
+      pb::FunctionProto body;
+      if (!body_of(node, types, body)) {
+        *nodes.Add() = std::move(node);
+        continue;
+      }
+      changed = true;
+      int opset = newest_opset();
+      for (const auto& import : body.opset_import())
+        if (import.domain().empty()) opset = static_cast<int>(import.version());
+      const UpgradeContext context{opset, no_types_, names_};
+      for (auto& inner : inline_body(body, node, names_)) {
+        TVC_TRY(auto upgraded, upgrade_tree(std::move(inner), context));
+        for (auto& made : upgraded) *nodes.Add() = std::move(made);
+      }
     }
-    graph.clear_node();
-    for (auto& node : nodes) *graph.add_node() = std::move(node);
+    graph.mutable_node()->Swap(&nodes);
     return changed;
   }
 
  private:
-  static pb::TypeProto type_of(const pb::TensorProto& tensor) {
-    pb::TypeProto type;
-    type.mutable_tensor_type()->set_elem_type(tensor.data_type());
-    auto* shape = type.mutable_tensor_type()->mutable_shape();
-    for (int64_t d : tensor.dims()) shape->add_dim()->set_dim_value(d);
-    return type;
-  }
-
-  // The function's body for the newest opset, or null.
-  bool body_of(const pb::OpSchema& schema, const pb::NodeProto& node, const Types& types,
-               pb::FunctionProto& body) const {
-    if (schema.HasFunction()) {
-      if (const auto* function = schema.GetFunction(newest_opset(), false); function != nullptr) {
-        body = *function;
-        return true;
-      }
-    }
-    if (!schema.HasContextDependentFunction()) return false;
-    std::vector<pb::TypeProto> inputs;
-    for (const auto& name : node.input()) {
-      auto it = types.find(name);
-      inputs.push_back(it == types.end() ? pb::TypeProto() : it->second);
-    }
-    pb::NodeProto copy = node;
-    pb::FunctionBodyBuildContextImpl context(copy, inputs);
-    return schema.BuildContextDependentFunction(context, body, newest_opset());
-  }
-
-  Result<bool> expand(const pb::NodeProto& node, const Types& types, std::vector<pb::NodeProto>& out) {
-    if (node.op_type() == "Constant" || ops::find(operator_name(node)) != nullptr) return false;
-    int version = opset_of(model_, node.domain());
-    const auto* schema = pb::OpSchemaRegistry::Schema(node.op_type(), version == 0 ? newest_opset() : version,
-                                                      node.domain() == "ai.onnx" ? "" : node.domain());
+  // The function's body for the newest opset; false: it has none for such types.
+  bool body_of(const pb::NodeProto& node, const ValueTypes& types, pb::FunctionProto& body) const {
+    const auto* schema = schema_of(model_, node);
     if (schema == nullptr) return false;
-    pb::FunctionProto body;
     try {
-      if (!body_of(*schema, node, types, body)) return false;
-    } catch (const std::exception&) {
+      if (!fill(*schema, node, types, body)) return false;
+    } catch (const std::exception&) {  // the node is reported as unsupported then
       return false;
     }
     for (const auto& [name, attribute] : schema->attributes()) {  // defaults, for references in the body
@@ -153,37 +76,53 @@ class Expander {
       *fallback = attribute.default_value;
       fallback->set_name(name);
     }
-    int opset = newest_opset();
-    for (const auto& import : body.opset_import())
-      if (import.domain().empty()) opset = static_cast<int>(import.version());
-    Renamer renamer(fmt::format("tvc_fn{}_", counter_++), node, body);
-    UpgradeContext context{opset, [](const std::string&) -> const pb::TypeProto* { return nullptr; }};
-    for (const auto& inner : body.node()) {
-      pb::NodeProto copy = inner;
-      renamer.node(copy);
-      TVC_TRY(auto upgraded, upgrade_node(copy, context));
-      for (auto& made : upgraded) out.push_back(std::move(made));
-    }
     return true;
   }
 
+  static bool fill(const pb::OpSchema& schema, const pb::NodeProto& node, const ValueTypes& types,
+                   pb::FunctionProto& body) {
+    if (schema.HasFunction())
+      if (const auto* function = schema.GetFunction(newest_opset(), false); function != nullptr) {
+        body = *function;
+        return true;
+      }
+    if (!schema.HasContextDependentFunction()) return false;
+    std::vector<pb::TypeProto> inputs;
+    for (const auto& name : node.input()) {
+      const auto* type = types.find(name);
+      inputs.push_back(type == nullptr ? pb::TypeProto() : *type);
+    }
+    const pb::FunctionBodyBuildContextImpl context(node, inputs);
+    return schema.BuildContextDependentFunction(context, body, newest_opset());
+  }
+
   const pb::ModelProto& model_;
-  int counter_ = 0;
+  Names& names_;
+  const ValueTypes no_types_;
 };
+
+bool wants(const pb::ModelProto& model, const pb::GraphProto& graph, bool (*test)(const pb::OpSchema&)) {
+  for (const auto& node : graph.node()) {
+    if (const auto* schema = schema_of(model, node); schema != nullptr && test(*schema)) return true;
+    for (const auto& attribute : node.attribute())
+      if (attribute.has_g() && wants(model, attribute.g(), test)) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
-std::string operator_name(const pb::NodeProto& node) {
-  if (node.domain().empty() || node.domain() == "ai.onnx") return node.op_type();
-  return node.domain() + "." + node.op_type();
-}
-
-Result<void> expand_functions(pb::ModelProto& model) {
-  Expander expander(model);
+Result<void> expand_operators(pb::ModelProto& model) {
+  if (!wants(model, model.graph(), [](const pb::OpSchema&) { return true; })) return {};
+  Names names(model);
+  Expander expander(model, names);
   for (int round = 0; round < kMaxRounds; ++round) {
-    TVC_TRY(bool changed, expander.graph(*model.mutable_graph(), {}));
+    if (wants(model, model.graph(), [](const pb::OpSchema& s) { return s.HasContextDependentFunction(); }))
+      infer_value_types(model);
+    const ValueTypes outside;
+    TVC_TRY(bool changed, expander.graph(*model.mutable_graph(), outside));
+    TVC_CHECK_OK(check_depth(model));
     if (!changed) return {};
-    infer_shapes(model);
   }
   return internal("function bodies of operators do not end");
 }

@@ -5,12 +5,10 @@
 #include <onnx/onnx_pb.h>
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include "ir/ir.h"
 #include "support/diagnostics.h"
 #include "support/result.h"
 
@@ -18,39 +16,30 @@ namespace tvc::onnx_format {
 
 namespace pb = ONNX_NAMESPACE;
 
-// -- read.cpp: the parsed, checked model, local functions inlined, types of values inferred where onnx can.
-Result<std::shared_ptr<pb::ModelProto>> read_proto(const std::filesystem::path& path, Diagnostics& diagnostics);
-void infer_shapes(pb::ModelProto& model);
-int opset_of(const pb::ModelProto& model, const std::string& domain);  // 0: not imported
-int newest_opset();
+inline constexpr int kMaxGraphDepth = 32;
 
-// -- upgrade.cpp: every node of the model, bodies too, as in the newest opset.
-Result<void> upgrade_model(pb::ModelProto& model);
-// The nodes that stand for one of the given opset. rank_of: of a value, -1 where unknown.
-struct UpgradeContext {
-  int opset;
-  std::function<const pb::TypeProto*(const std::string&)> type_of;  // null: unknown
-};
-Result<std::vector<pb::NodeProto>> upgrade_node(const pb::NodeProto& node, const UpgradeContext& context);
+// -- read.cpp: the parsed message, domain "ai.onnx" written as "", versions within what is known.
+Result<std::shared_ptr<pb::ModelProto>> read_proto(const std::filesystem::path& path);
+int opset_of(const pb::ModelProto& model, std::string_view domain);  // 0: not imported
+int newest_opset();
+Result<void> check_depth(const pb::ModelProto& model);
+
+// -- check.cpp: onnx's rules; a refusal names node, operator and reason.
+Result<void> check_model(pb::ModelProto& model, const std::filesystem::path& folder);
+
+// -- functions.cpp: calls of the model's own functions become their bodies. Those of another opset than the model's
+// wait for the second call, when the model is in the newest form.
+Result<void> inline_functions(pb::ModelProto& model, bool same_opset_only);
 
 // -- expand.cpp: nodes without a definition of ours become their schema's function body, until none is left that can.
-Result<void> expand_functions(pb::ModelProto& model);
-std::string operator_name(const pb::NodeProto& node);  // "Conv", "com.microsoft.X"
+Result<void> expand_operators(pb::ModelProto& model);
 
-// -- tensors.cpp
-class ExternalData {
- public:
-  explicit ExternalData(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  // The bytes that the tensor names, mapped; `owner` keeps them alive.
-  Result<std::span<const std::byte>> bytes(const pb::TensorProto& tensor, std::shared_ptr<const void>& owner);
+// -- upgrade/upgrade_model.cpp: every node of the model, bodies too, as in the newest opset.
+Result<void> upgrade_model(pb::ModelProto& model);
 
- private:
-  std::filesystem::path folder_;
-  std::map<std::string, std::shared_ptr<const void>> files_;
-  std::map<std::string, std::span<const std::byte>> views_;
-};
-// A view where the message holds the bytes as they are, else a copy. `owner` keeps the message alive.
-Result<ir::Tensor> read_tensor(const pb::TensorProto& tensor, const std::shared_ptr<const void>& owner, ExternalData& external);
-Result<ir::Tensor> read_sparse(const pb::SparseTensorProto& sparse, const std::shared_ptr<const void>& owner, ExternalData& external);
+// -- names.cpp
+std::string operator_name(const pb::NodeProto& node);     // "Conv", "com.microsoft.X"
+const std::string& node_name(const pb::NodeProto& node);  // its first output's where it has none
+std::string node_place(const pb::NodeProto& node);        // for messages
 
 }  // namespace tvc::onnx_format

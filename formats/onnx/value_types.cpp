@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/onnx/value_types.h"
+
+#include <onnx/defs/schema.h>
+#include <onnx/shape_inference/implementation.h>
+
+#include <algorithm>
+#include <exception>
+
+namespace tvc::onnx_format {
+namespace {
+
+bool is_known_domain(const pb::NodeProto& node) {
+  const auto& known = pb::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  return known.find(node.domain()) != known.end();
+}
+
+}  // namespace
+
+void infer_value_types(pb::ModelProto& model) {
+  // Declared shapes of outputs and of values between are wrong in many models; what is inferred is not.
+  auto& graph = *model.mutable_graph();
+  for (auto& output : *graph.mutable_output())
+    if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
+  if (std::all_of(graph.node().begin(), graph.node().end(), is_known_domain)) graph.clear_value_info();
+  try {
+    const pb::ShapeInferenceOptions options{/*check_type=*/false, /*strict_mode=*/0, /*data_prop=*/true};
+    pb::shape_inference::InferShapes(model, pb::OpSchemaRegistry::Instance(), options);
+  } catch (const std::exception&) {
+  }
+}
+
+void ValueTypes::add(const pb::GraphProto& graph) {
+  for (const auto& value : graph.output()) types_[value.name()] = &value.type();
+  for (const auto& value : graph.value_info()) types_[value.name()] = &value.type();
+  for (const auto& value : graph.input()) types_[value.name()] = &value.type();
+  for (const auto& tensor : graph.initializer()) {
+    pb::TypeProto& type = of_initializers_.emplace_back();
+    type.mutable_tensor_type()->set_elem_type(tensor.data_type());
+    auto* shape = type.mutable_tensor_type()->mutable_shape();
+    for (int64_t d : tensor.dims()) shape->add_dim()->set_dim_value(d);
+    types_[tensor.name()] = &type;
+  }
+}
+
+const pb::TypeProto* ValueTypes::find(const std::string& name) const {
+  for (const ValueTypes* scope = this; scope != nullptr; scope = scope->outer_)
+    if (auto it = scope->types_.find(name); it != scope->types_.end()) return it->second;
+  return nullptr;
+}
+
+int ValueTypes::rank(const std::string& name) const {
+  const auto* type = find(name);
+  bool known = type != nullptr && type->has_tensor_type() && type->tensor_type().has_shape();
+  return known ? type->tensor_type().shape().dim_size() : -1;
+}
+
+int ValueTypes::element_type(const std::string& name) const {
+  const auto* type = find(name);
+  return type != nullptr && type->has_tensor_type() ? type->tensor_type().elem_type() : 0;
+}
+
+}  // namespace tvc::onnx_format
