@@ -10,6 +10,8 @@
 namespace tvc::passes {
 namespace {
 
+constexpr size_t kOwnInputs = 3;  // a missing bias keeps its place, so that no further operand is taken for it
+
 bool is_elementwise(const ir::Module& module, ir::NodeId id) {
   const ir::Node& node = module.node(id);
   const ops::OpDef* def = ops::find(node.op);
@@ -93,6 +95,7 @@ bool fuse(ir::Module& module, const PassContext& context, ir::NodeId reader, ir:
   }
   const ir::Node old = module.node(producer);
   ir::NodeSpec spec{old.op, old.inputs, old.attrs, 1, old.origin};
+  while (spec.inputs.size() < kOwnInputs) spec.inputs.push_back(ir::kNone);
   spec.attrs["epilogue"] = body.graph;
   spec.attrs["epilogue_inputs"] = static_cast<int64_t>(spec.inputs.size());
   spec.inputs.insert(spec.inputs.end(), body.operands.begin(), body.operands.end());

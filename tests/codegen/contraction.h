@@ -63,6 +63,10 @@ inline ir::ValueId add_operand(Built& b, const Dims& dims, bool constant) {
 inline void add_epilogue(Built& b, const std::vector<Step>& steps) {
   auto graph = static_cast<ir::GraphId>(b.module.graphs.size());
   b.module.graphs.emplace_back();
+  while (b.module.node(b.node).inputs.size() < 3) {  // no bias
+    b.module.node(b.node).inputs.push_back(ir::kNone);
+    b.operands.emplace_back();
+  }
   const auto first = static_cast<int64_t>(b.module.node(b.node).inputs.size());
   ir::Type type = b.module.value(b.module.node(b.node).outputs[0]).type;
   ir::ValueId at = ir::add_value(b.module, "acc", type, graph);
@@ -113,7 +117,7 @@ inline void check_close(const ir::Tensor& got, const ir::Tensor& want, double sc
 inline void check_node(const NodeCase& c, double tolerance = 2e-5) {
   Built b = build(c);
   std::vector<const ir::Tensor*> operands;
-  for (const auto& t : b.operands) operands.push_back(&t);
+  for (const auto& t : b.operands) operands.push_back(t.dtype == ir::DType::kUndefined ? nullptr : &t);
   auto want = ops::evaluate(b.module, b.node, operands);
   REQUIRE_MESSAGE(want.ok(), want.error().text());
   for (const codegen::Target* target : runnable_targets()) {

@@ -95,4 +95,8 @@ TEST_CASE("transposed convolution") {
     c.epilogue = {{"Sigmoid"}};
     check_node(c, 1e-4);
   }
+  NodeCase residual{"tvc.ConvTransposeBlocked", {{1, 1, 4, 5, 16}, {16, 16, 2, 2}}, {false, true}};
+  residual.attrs = {{"strides", Dims{2, 2}}, {"in_channels", int64_t{16}}, {"out_channels", int64_t{16}}};
+  residual.epilogue = {{"Add", Dims{1, 1, 8, 10, 16}}, {"HardSwish"}};
+  check_node(residual, 1e-4);
 }

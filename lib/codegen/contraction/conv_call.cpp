@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t kInputBytes = 256 << 10;        // of a chunk: copied rows, or pixels read in place; they stay in L2
 constexpr int64_t kTransformedFloats = 96 << 10;  // of a chunk in Winograd's domain; they stay in L2
 constexpr int64_t kWinogradRun = 24;              // TV_WINOGRAD_RUN
-constexpr int64_t kWinogradPixels = 64;          // fewer outputs do not repay the transformation of the weights
+constexpr int64_t kWinogradPixels = 64;           // fewer outputs do not repay the transformation of the weights
 
 int64_t floor_of(int64_t bytes, int64_t each) { return std::max<int64_t>(bytes / std::max<int64_t>(each, 1), 1); }
 
@@ -89,6 +89,7 @@ void launch(Lowering& lowering, ir::NodeId id, const ConvCall& c, const Epilogue
   args.push_back({"float", "low", float_text(epilogue.low)});
   args.push_back({"float", "high", float_text(epilogue.high)});
   args.push_back({"int", "clip", epilogue.clip ? "1" : "0"});
+  args.push_back({"int", "full", epilogue.full ? "1" : "0"});
   KernelText text{std::string(route.hint),
                   conv_text(args, epilogue, route),
                   {std::string(lowering.target().isa_header), std::string(route.header)}};
@@ -164,6 +165,7 @@ Result<EpilogueText> blocked_epilogue(Lowering& lowering, ir::NodeId node) {
     out.args.push_back({"const float*", fmt::format("e{}", k), lowering.in(epilogue.values[k])});
     switch (epilogue.kinds[k]) {
       case EpilogueOperand::kFull:
+        out.full = true;
         inside += fmt::format("      const tv_f32 e{0} = tv_load(a->e{0} + at + p);\n", k);
         break;
       case EpilogueOperand::kPerChannel:

@@ -34,7 +34,7 @@ std::vector<float> padded_bias(const ir::Tensor* bias, int64_t channels);
 struct EpilogueText {
   std::string fields, function;  // "" without one
   std::vector<Arg> args;
-  bool clip = false;
+  bool clip = false, full = false;  // full: reads operands of the output's shape
   double low = 0, high = 0;
 };
 Result<EpilogueText> blocked_epilogue(Lowering& lowering, ir::NodeId node);

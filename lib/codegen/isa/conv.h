@@ -18,7 +18,7 @@ typedef struct tv_conv {
   int64_t chunks, chunk;                                   /* runs of output pixels */
   int64_t y_height, y_width, y_step_h, y_step_w, y_top, y_left; /* where outputs lie: step 1, or a transposed phase */
   float low, high;
-  int clip;
+  int clip, full;                                          /* full: the epilogue has operands of the output's shape */
 } tv_conv;
 
 /* Computes on `count` pixels of one block in place; at: their place in the whole output. */
@@ -61,17 +61,19 @@ static inline tv_window tv_conv_window(const tv_conv* c, int64_t image, int64_t 
   return padded;
 }
 
-/* A tile's pixels to their places between those of the other phases. */
-static inline void tv_conv_scatter(const tv_conv* c, const void* args, tv_epilogue epilogue, const float* tile,
-                                   int64_t image, int64_t block, int64_t blocks, int64_t pixel, int64_t count) {
-  int64_t row = pixel / c->out_width, column = pixel % c->out_width - 1;
-  for (int64_t t = 0; t < count; ++t) {
-    if (++column == c->out_width) column = 0, ++row;
-    for (int64_t b = 0; b < blocks; ++b) {
-      const int64_t plane = image * c->groups * c->blocks + block + b;
-      const int64_t at = ((plane * c->y_height + row * c->y_step_h + c->y_top) * c->y_width + column * c->y_step_w + c->y_left) * 16;
-      memcpy(c->y + at, tile + (t * blocks + b) * 16, 16 * sizeof(float));
-      if (epilogue) epilogue(args, c->y + at, at, block + b, 1);
+/* A tile [blocks][TV_TILE_MAX_ROWS][16] to its pixels' places between those of the other phases. */
+static inline void tv_conv_scatter(const tv_conv* c, const void* args, tv_epilogue epilogue, float* tile, int64_t image,
+                                   int64_t block, int64_t blocks, int64_t pixel, int64_t count) {
+  for (int64_t b = 0; b < blocks; ++b, tile += TV_TILE_MAX_ROWS * 16) {
+    if (epilogue && !c->full) epilogue(args, tile, 0, block + b, count);
+    float* plane = c->y + (image * c->groups * c->blocks + block + b) * c->y_height * c->y_width * 16;
+    int64_t row = pixel / c->out_width, column = pixel % c->out_width;
+    for (int64_t t = 0; t < count; ++t) {
+      float* to = plane + ((row * c->y_step_h + c->y_top) * c->y_width + column * c->y_step_w + c->y_left) * 16;
+#pragma GCC unroll 2
+      for (int64_t v = 0; v < 16; v += TV_LANES) tv_store(to + v, tv_load(tile + t * 16 + v));
+      if (epilogue && c->full) epilogue(args, to, to - c->y, block + b, 1);
+      if (++column == c->out_width) column = 0, ++row;
     }
   }
 }
@@ -122,7 +124,7 @@ static inline void tv_conv_part(const tv_conv* c, const void* args, tv_epilogue 
                           .inner = side ? c->kernel_w * c->pixel : c->pixel,
                           .w_block = c->planes * taps * 16,
                           .init_row = done ? 16 : 0, .init_block = done ? plane : 16,
-                          .y_row = scatter ? whole->blocks * 16 : 16, .y_block = scatter ? 16 : plane,
+                          .y_row = 16, .y_block = scatter ? TV_TILE_MAX_ROWS * 16 : plane,
                           .low = c->low, .high = c->high, .clip = c->clip && last};
     const tv_window here = {window->x + done * window->plane, window->row0, window->plane, window->pitch};
     tv_span s = *whole;
