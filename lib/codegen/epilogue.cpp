@@ -160,7 +160,8 @@ Result<Epilogue> epilogue_of(const ir::Module& module, ir::NodeId id, const Targ
   TVC_TRY(te::Expr body, epilogue_body(module, id));
   if (!body) return out;
   const ir::Node& node = module.node(id);
-  const ir::Shape& shape = module.value(node.outputs[0]).type.shape;
+  const ir::Graph& graph = module.graphs[*node.subgraph("epilogue")];
+  const ir::Shape& shape = module.value(graph.inputs[0]).type.shape;
   std::vector<std::string> operands = {"acc"};
   for (auto k = static_cast<size_t>(node.i("epilogue_inputs", 0)); k < node.inputs.size(); ++k) {
     const ir::Type& type = module.value(node.inputs[k]).type;

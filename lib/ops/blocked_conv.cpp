@@ -4,7 +4,9 @@
 //     x[n, g C/G + i, p s - pad + u d, q s - pad + v d] * w[o, i, u, v],   g the group of o.
 // tvc.ConvTransposeBlocked (one group): y[n, o, p, q] = b[o] + sum over i, u, v with (p + pad - u d) a multiple of s of
 //     x[n, i, (p + pad - u d) / s, (q + pad - v d) / s] * w[i, o, u, v].
-// Both may carry an epilogue (ops/body.h).
+// Both may carry an epilogue (ops/body.h). out_layout "planar": the result, after the epilogue, as [N, C, H, W].
+#include <array>
+
 #include "ops/blocked.h"
 #include "ops/body.h"
 
@@ -13,12 +15,12 @@ namespace {
 
 struct Channels {
   int64_t in = 0, out = 0, group = 1;
-  bool planar = false;
+  bool planar = false, planar_out = false;
 };
 
 Result<Channels> channels_of(const NodeView& view) {
   Channels c{view.i("in_channels", 0), view.i("out_channels", 0), view.i("group", 1),
-             view.s("in_layout", "blocked") == "planar"};
+             view.s("in_layout", "blocked") == "planar", view.s("out_layout", "blocked") == "planar"};
   if (c.in < 1 || c.out < 1 || c.group < 1 || c.in % c.group != 0 || c.out % c.group != 0)
     return bad_input("{} input and {} output channels in {} groups", c.in, c.out, c.group);
   const int64_t expected = c.planar ? c.in : (c.in + kChannelBlock - 1) / kChannelBlock;
@@ -29,9 +31,15 @@ Result<Channels> channels_of(const NodeView& view) {
   return c;
 }
 
-void set_blocked(InferContext& c, int64_t channels, const Window& w) {
-  c.set(0, c.dtype(0),
-        {c.shape(0)[0], (channels + kChannelBlock - 1) / kChannelBlock, w.out[0], w.out[1], kChannelBlock});
+Shape blocked_shape(const Dim& images, int64_t channels, const Window& w) {
+  return {images, (channels + kChannelBlock - 1) / kChannelBlock, w.out[0], w.out[1], kChannelBlock};
+}
+
+Result<void> set_output(InferContext& c, const Channels& channels, const Window& w) {
+  c.set(0, c.dtype(0), blocked_shape(c.shape(0)[0], channels.out, w));
+  TVC_CHECK_OK(infer_epilogue(c));
+  if (channels.planar_out) c.set(0, c.out_type(0).dtype, {c.shape(0)[0], channels.out, w.out[0], w.out[1]});
+  return {};
 }
 
 Result<void> infer_conv(InferContext& c) {
@@ -41,8 +49,7 @@ Result<void> infer_conv(InferContext& c) {
   if (!weights[0].is(channels.out) || !weights[1].is(channels.in / channels.group) || !weights[2].is(w.kernel[0]) ||
       !weights[3].is(w.kernel[1]))
     return bad_input("the weights do not fit {} -> {} channels and the kernel", channels.in, channels.out);
-  set_blocked(c, channels.out, w);
-  return infer_epilogue(c);
+  return set_output(c, channels, w);
 }
 
 // Parts of both expressions: the output's axes, the output channel, and the guarded sum.
@@ -63,10 +70,24 @@ te::Expr guarded(const te::Expr& condition, const te::Expr& value) {
   return te::select(condition, value, te::number(DType::kF32, 0));
 }
 
+te::TensorExpr in_planar_layout(const te::TensorExpr& blocked, const Shape& shape) {
+  auto axes = axes_of(shape);
+  auto at = [&](size_t k) { return te::var(axes[k].var); };
+  const te::Expr block = te::index(kChannelBlock);
+  const std::array<te::Expr, 5> index = {at(0), at(1) / block, at(2), at(3), te::binary(te::Op::kRem, at(1), block)};
+  te::Expr body = te::substitute_vars(blocked.body, [&](int id) -> te::Expr {
+    for (size_t k = 0; k < index.size(); ++k)
+      if (blocked.axes[k].var == id) return index[k];
+    return nullptr;
+  });
+  return {blocked.dtype, std::move(axes), std::move(body)};
+}
+
 Result<std::vector<te::TensorExpr>> finish(const NodeView& view, const Channels& c, Body body, te::Expr sum) {
   if (view.has_input(2)) sum = sum + te::read(2, DType::kF32, {body.channel});
   if (c.out % kChannelBlock != 0) sum = guarded(te::lt(body.channel, te::index(c.out)), sum);
   TVC_TRY(te::TensorExpr result, with_epilogue(view, {DType::kF32, std::move(body.axes), std::move(sum)}));
+  if (c.planar_out) result = in_planar_layout(result, view.out_type(0).shape);
   return std::vector<te::TensorExpr>{std::move(result)};
 }
 
@@ -75,7 +96,7 @@ Result<std::vector<te::TensorExpr>> express_conv(const NodeView& view) {
   TVC_TRY(Channels c, channels_of(view));
   const auto in = blocked_spatial_shape(view.shape(0));
   TVC_TRY(Window w, blocked_window(view));
-  Body body(view.out_type(0).shape);
+  Body body(blocked_shape(view.shape(0)[0], c.out, w));
   te::Axis i{te::fresh_var(), c.in / c.group}, u{te::fresh_var(), w.kernel[0]}, v{te::fresh_var(), w.kernel[1]};
   auto place = [&](size_t k, const te::Axis& tap) {
     return body.at(2 + k) * te::index(w.stride[k]) + te::var(tap.var) * te::index(w.dilation[k]) -
@@ -97,8 +118,7 @@ Result<void> infer_conv_transpose(InferContext& c) {
   if (!weights[0].is(channels.in) || !weights[1].is(channels.out) || !weights[2].is(w.kernel[0]) ||
       !weights[3].is(w.kernel[1]))
     return bad_input("the weights do not fit {} -> {} channels and the kernel", channels.in, channels.out);
-  set_blocked(c, channels.out, w);
-  return infer_epilogue(c);
+  return set_output(c, channels, w);
 }
 
 Result<std::vector<te::TensorExpr>> express_conv_transpose(const NodeView& view) {
@@ -106,7 +126,7 @@ Result<std::vector<te::TensorExpr>> express_conv_transpose(const NodeView& view)
   TVC_TRY(Channels c, channels_of(view));
   const auto in = blocked_spatial_shape(view.shape(0));
   TVC_TRY(Window w, blocked_transposed_window(view));
-  Body body(view.out_type(0).shape);
+  Body body(blocked_shape(view.shape(0)[0], c.out, w));
   te::Axis i{te::fresh_var(), c.in}, u{te::fresh_var(), w.kernel[0]}, v{te::fresh_var(), w.kernel[1]};
   te::Expr condition = te::boolean(true);
   std::array<te::Expr, 2> place;

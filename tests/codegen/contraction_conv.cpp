@@ -80,6 +80,22 @@ TEST_CASE("convolution with epilogues") {
   check_node(silu, 1e-4);
 }
 
+TEST_CASE("convolutions into a planar result") {
+  for (int64_t out : {1, 5, 19}) {
+    NodeCase c = conv({2, 32, 7, 9, out, 3, 3, 1, 1});
+    c.attrs["out_layout"] = std::string("planar");
+    check_node(c, 1e-4);
+    c.epilogue = {{"Sigmoid"}, {"Mul", Dims{1, (out + 15) / 16, 1, 1, 16}, true}};
+    check_node(c, 1e-4);
+    NodeCase t{"tvc.ConvTransposeBlocked", {{1, 1, 4, 5, 16}, {16, out, 2, 2}, {out}}, {false, true, true}};
+    t.attrs = {{"strides", Dims{2, 2}},
+               {"in_channels", int64_t{16}},
+               {"out_channels", out},
+               {"out_layout", std::string("planar")}};
+    check_node(t, 1e-4);
+  }
+}
+
 TEST_CASE("transposed convolution") {
   struct Case {
     Dims x, w, strides, pads;

@@ -56,6 +56,7 @@ Result<void> lower_conv(Lowering& lowering, ir::NodeId id) {
   c.planes = (in_channels / c.groups + c.pixel - 1) / c.pixel;
   c.blocks = (out_channels / c.groups + kBlock - 1) / kBlock;
   c.images = view.shape(0)[0];
+  if (view.s("out_layout", "blocked") == "planar") c.y_channels = out_channels;
   for (size_t k = 0; k < 2; ++k) {
     c.in[k] = view.shape(0)[2 + k];
     c.out[k] = c.y_size[k] = view.out_type(0).shape[2 + k];

@@ -48,6 +48,7 @@ std::vector<Arg> size_args(Lowering& lowering, const ConvCall& c, int64_t parts,
   add("y_height", c.y_size[0]), add("y_width", c.y_size[1]);
   add("y_step_h", c.y_step[0]), add("y_step_w", c.y_step[1]);
   add("y_top", c.y_offset[0]), add("y_left", c.y_offset[1]);
+  add("y_channels", c.y_channels);
   return args;
 }
 
@@ -137,7 +138,7 @@ void launch_winograd(Lowering& lowering, ir::NodeId id, const ConvCall& c, const
 bool suits_winograd(const ConvCall& c) {
   for (size_t k = 0; k < 2; ++k)
     if (c.kernel[k] != 3 || c.stride[k] != 1 || c.dilation[k] != 1 || c.y_step[k] != 1) return false;
-  return c.pixel == kBlock;
+  return c.pixel == kBlock && c.y_channels == 0;
 }
 
 }  // namespace

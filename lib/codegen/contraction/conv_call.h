@@ -23,6 +23,7 @@ struct ConvCall {
   // Where outputs lie in the whole: at offset + step * index.
   std::array<ir::Dim, 2> y_size;
   std::array<int64_t, 2> y_step{1, 1}, y_offset{0, 0};
+  int64_t y_channels = 0;  // not 0: the output is planar and has so many
 };
 
 Result<void> lower_conv_call(Lowering& lowering, ir::NodeId node, const ConvCall& call);

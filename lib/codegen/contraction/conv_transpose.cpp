@@ -67,6 +67,7 @@ Result<void> lower_conv_transpose(Lowering& lowering, ir::NodeId id) {
   c.planes = (in_channels + kBlock - 1) / kBlock;
   c.blocks = (out_channels + kBlock - 1) / kBlock;
   c.images = view.shape(0)[0];
+  if (view.s("out_layout", "blocked") == "planar") c.y_channels = out_channels;
   c.bias = padded_bias(view.has_input(2) ? view.constant(2) : nullptr, out_channels);
   for (c.y_offset[0] = 0; c.y_offset[0] < window.stride[0]; ++c.y_offset[0])
     for (c.y_offset[1] = 0; c.y_offset[1] < window.stride[1]; ++c.y_offset[1]) {

@@ -16,7 +16,8 @@ typedef struct tv_conv {
   int64_t pixel, height, width, out_height, out_width;
   int64_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, top, left;
   int64_t chunks, chunk;                                   /* runs of output pixels */
-  int64_t y_height, y_width, y_step_h, y_step_w, y_top, y_left; /* where outputs lie: step 1, or a transposed phase */
+  int64_t y_height, y_width, y_step_h, y_step_w, y_top, y_left, y_channels; /* where outputs lie: step 1, or a
+     transposed phase; y_channels: of a planar output, else 0 */
   float low, high;
   int clip, full;                                          /* full: the epilogue has operands of the output's shape */
 } tv_conv;
@@ -25,6 +26,9 @@ typedef struct tv_conv {
 typedef void (*tv_epilogue)(const void* args, float* y, int64_t at, int64_t block, int64_t count);
 
 enum { TV_CONV_RUN = 96, TV_CONV_WEIGHTS = 96 << 10 }; /* pixels between epilogues; floats of w that stay in L2 */
+
+/* Whether outputs go to their places one by one. */
+static inline int tv_conv_scatters(const tv_conv* c) { return c->y_step_h != 1 || c->y_step_w != 1 || c->y_channels != 0; }
 
 typedef struct tv_window {
   const float* x; /* the first tap of the first output pixel of row row0 */
@@ -61,11 +65,28 @@ static inline tv_window tv_conv_window(const tv_conv* c, int64_t image, int64_t 
   return padded;
 }
 
+/* One block of a tile to the planes of its channels. */
+static inline void tv_conv_scatter_planar(const tv_conv* c, const float* tile, int64_t image, int64_t block,
+                                          int64_t pixel, int64_t count) {
+  const int64_t channels = tv_size_min(c->y_channels - block * 16, 16), plane = c->y_height * c->y_width;
+  float* y = c->y + (image * c->y_channels + block * 16) * plane;
+  int64_t row = pixel / c->out_width, column = pixel % c->out_width;
+  for (int64_t t = 0; t < count; ++t) {
+    float* to = y + (row * c->y_step_h + c->y_top) * c->y_width + column * c->y_step_w + c->y_left;
+    for (int64_t i = 0; i < channels; ++i) to[i * plane] = tile[t * 16 + i];
+    if (++column == c->out_width) column = 0, ++row;
+  }
+}
+
 /* A tile [blocks][TV_TILE_MAX_ROWS][16] to its pixels' places between those of the other phases. */
 static inline void tv_conv_scatter(const tv_conv* c, const void* args, tv_epilogue epilogue, float* tile, int64_t image,
                                    int64_t block, int64_t blocks, int64_t pixel, int64_t count) {
   for (int64_t b = 0; b < blocks; ++b, tile += TV_TILE_MAX_ROWS * 16) {
     if (epilogue && !c->full) epilogue(args, tile, 0, block + b, count);
+    if (c->y_channels != 0) {
+      tv_conv_scatter_planar(c, tile, image, block + b, pixel, count);
+      continue;
+    }
     float* plane = c->y + (image * c->groups * c->blocks + block + b) * c->y_height * c->y_width * 16;
     int64_t row = pixel / c->out_width, column = pixel % c->out_width;
     for (int64_t t = 0; t < count; ++t) {
@@ -86,7 +107,7 @@ typedef struct tv_span {
 static inline void tv_conv_span(const tv_conv* c, const void* args, tv_epilogue epilogue, const tv_window* window,
                                 const tv_tile* tile, const tv_span* s, const float* w, const float* init, float* y) {
   const int64_t most = tv_tile_rows[s->blocks - 1], count = s->last - s->first, tiles = (count + most - 1) / most;
-  const int scatter = c->y_step_w != 1 || c->y_step_h != 1;
+  const int scatter = tv_conv_scatters(c);
   int64_t row = s->first / c->out_width, column = s->first % c->out_width, at = s->first;
   const float* rows[TV_TILE_MAX_ROWS];
   float buffer[TV_TILE_MAX_ROWS * TV_TILE_BLOCKS * 16];
@@ -110,7 +131,7 @@ static inline void tv_conv_span(const tv_conv* c, const void* args, tv_epilogue 
 static inline void tv_conv_part(const tv_conv* c, const void* args, tv_epilogue epilogue, const tv_window* window,
                                 const tv_span* whole) {
   const int64_t taps = c->kernel_h * c->kernel_w * c->pixel, plane = c->out_height * c->out_width * 16;
-  const int scatter = c->y_step_w != 1 || c->y_step_h != 1, side = c->dilation_w == 1;
+  const int scatter = tv_conv_scatters(c), side = c->dilation_w == 1;
   const float* w = c->w + whole->block * c->planes * taps * 16;
   float* y = c->y + (whole->image * c->groups * c->blocks + whole->block) * plane;
   const int64_t most = scatter ? c->planes : tv_size_max(TV_CONV_WEIGHTS / (taps * 16 * whole->blocks), 1);
