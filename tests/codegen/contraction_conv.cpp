@@ -81,7 +81,7 @@ TEST_CASE("convolution with epilogues") {
 }
 
 TEST_CASE("convolutions into a planar result") {
-  for (int64_t out : {1, 5, 19}) {
+  for (int64_t out : {1, 4, 5, 19}) {
     NodeCase c = conv({2, 32, 7, 9, out, 3, 3, 1, 1});
     c.attrs["out_layout"] = std::string("planar");
     check_node(c, 1e-4);
@@ -92,6 +92,8 @@ TEST_CASE("convolutions into a planar result") {
                {"in_channels", int64_t{16}},
                {"out_channels", out},
                {"out_layout", std::string("planar")}};
+    check_node(t, 1e-4);
+    t.epilogue = {{"Sigmoid"}};
     check_node(t, 1e-4);
   }
 }

@@ -48,7 +48,7 @@ std::vector<Arg> size_args(Lowering& lowering, const ConvCall& c, int64_t parts,
   add("y_height", c.y_size[0]), add("y_width", c.y_size[1]);
   add("y_step_h", c.y_step[0]), add("y_step_w", c.y_step[1]);
   add("y_top", c.y_offset[0]), add("y_left", c.y_offset[1]);
-  add("y_channels", c.y_channels);
+  add("y_channels", c.y_channels), add("y_phases", c.y_phases);
   return args;
 }
 

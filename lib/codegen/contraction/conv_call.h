@@ -24,6 +24,7 @@ struct ConvCall {
   std::array<ir::Dim, 2> y_size;
   std::array<int64_t, 2> y_step{1, 1}, y_offset{0, 0};
   int64_t y_channels = 0;  // not 0: the output is planar and has so many
+  int64_t y_phases = 1;    // of a transposed convolution in one block of a planar output
 };
 
 Result<void> lower_conv_call(Lowering& lowering, ir::NodeId node, const ConvCall& call);

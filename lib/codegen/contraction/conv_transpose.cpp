@@ -48,6 +48,46 @@ bool has_plain_window(const ops::Window& w) {
   return true;
 }
 
+ir::Dim blocked_size(Lowering& lowering, const ir::Node& node, size_t axis) {
+  return lowering.module().value(node.inputs[0]).type.shape[2 + axis];
+}
+
+// A kernel as large as its stride: each phase has one tap, and with few channels all phases share a block of outputs.
+bool fits_one_block(Lowering& lowering, ir::NodeId id, const ops::Window& w, const ConvCall& c) {
+  const ir::Node& node = lowering.module().node(id);
+  const auto own = static_cast<int64_t>(node.inputs.size());
+  if (node.has("epilogue") && node.i("epilogue_inputs", own) < own) return false;
+  for (size_t k = 0; k < 2; ++k)
+    if (w.kernel[k] != w.stride[k] || !w.pad_begin[k].is(0) || !w.pad_end[k].is(0) ||
+        w.out[k] != blocked_size(lowering, node, k) * w.stride[k])
+      return false;
+  return c.y_channels > 0 && c.y_channels * w.stride[0] * w.stride[1] <= kBlock;
+}
+
+Result<void> lower_one_block(Lowering& lowering, ir::NodeId id, const ops::Window& w, ConvCall c) {
+  ops::NodeView view(lowering.module(), id);
+  const int64_t channels = c.y_channels, in_channels = view.i("in_channels", 0);
+  const std::vector<float> bias = std::move(c.bias);
+  c.y_phases = w.stride[0] * w.stride[1];
+  c.bias.assign(kBlock, 0);
+  c.weights.assign(static_cast<size_t>(c.planes * kBlock * kBlock), 0);
+  for (size_t k = 0; k < 2; ++k) {
+    c.in[k] = c.out[k] = blocked_size(lowering, view.node(), k);
+    c.y_size[k] = w.out[k];
+    c.y_step[k] = w.stride[k];
+  }
+  auto from = view.constant(1)->as<float>();
+  for (int64_t phase = 0; phase < c.y_phases; ++phase)
+    for (int64_t o = 0; o < channels; ++o) {
+      const int64_t lane = phase * channels + o;
+      c.bias[static_cast<size_t>(lane)] = bias[static_cast<size_t>(o)];
+      for (int64_t i = 0; i < in_channels; ++i)
+        c.weights[static_cast<size_t>(i * kBlock + lane)] =
+            from[static_cast<size_t>((i * channels + o) * c.y_phases + phase)];
+    }
+  return lower_conv_call(lowering, id, c);
+}
+
 }  // namespace
 
 bool claims_conv_transpose(const ir::Module& module, ir::NodeId id, const Target& target) {
@@ -69,6 +109,7 @@ Result<void> lower_conv_transpose(Lowering& lowering, ir::NodeId id) {
   c.images = view.shape(0)[0];
   if (view.s("out_layout", "blocked") == "planar") c.y_channels = out_channels;
   c.bias = padded_bias(view.has_input(2) ? view.constant(2) : nullptr, out_channels);
+  if (fits_one_block(lowering, id, window, c)) return lower_one_block(lowering, id, window, std::move(c));
   for (c.y_offset[0] = 0; c.y_offset[0] < window.stride[0]; ++c.y_offset[0])
     for (c.y_offset[1] = 0; c.y_offset[1] < window.stride[1]; ++c.y_offset[1]) {
       std::array<Phase, 2> phase;

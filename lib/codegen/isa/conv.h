@@ -16,8 +16,8 @@ typedef struct tv_conv {
   int64_t pixel, height, width, out_height, out_width;
   int64_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, top, left;
   int64_t chunks, chunk;                                   /* runs of output pixels */
-  int64_t y_height, y_width, y_step_h, y_step_w, y_top, y_left, y_channels; /* where outputs lie: step 1, or a
-     transposed phase; y_channels: of a planar output, else 0 */
+  int64_t y_height, y_width, y_step_h, y_step_w, y_top, y_left, y_channels, y_phases; /* where outputs lie: step 1, or a
+     transposed phase; y_channels: of a planar output, else 0; y_phases: so many phases lie in one block, [phase][channel] */
   float low, high;
   int clip, full;                                          /* full: the epilogue has operands of the output's shape */
 } tv_conv;
@@ -68,12 +68,16 @@ static inline tv_window tv_conv_window(const tv_conv* c, int64_t image, int64_t 
 /* One block of a tile to the planes of its channels. */
 static inline void tv_conv_scatter_planar(const tv_conv* c, const float* tile, int64_t image, int64_t block,
                                           int64_t pixel, int64_t count) {
-  const int64_t channels = tv_size_min(c->y_channels - block * 16, 16), plane = c->y_height * c->y_width;
+  const int64_t plane = c->y_height * c->y_width, lanes = tv_size_min((c->y_channels * c->y_phases) - block * 16, 16);
   float* y = c->y + (image * c->y_channels + block * 16) * plane;
-  int64_t row = pixel / c->out_width, column = pixel % c->out_width;
+  int64_t row = pixel / c->out_width, column = pixel % c->out_width, at[16];
+  for (int64_t i = 0; i < lanes; ++i) {
+    const int64_t phase = c->y_phases > 1 ? i / c->y_channels : 0, channel = i - phase * c->y_channels;
+    at[i] = channel * plane + phase / c->y_step_w * c->y_width + phase % c->y_step_w;
+  }
   for (int64_t t = 0; t < count; ++t) {
     float* to = y + (row * c->y_step_h + c->y_top) * c->y_width + column * c->y_step_w + c->y_left;
-    for (int64_t i = 0; i < channels; ++i) to[i * plane] = tile[t * 16 + i];
+    for (int64_t i = 0; i < lanes; ++i) to[at[i]] = tile[t * 16 + i];
     if (++column == c->out_width) column = 0, ++row;
   }
 }
