@@ -149,7 +149,8 @@ class ManifestWriter {
     for (auto id : ids) {
       const auto& value = module_.value(id);
       std::vector<Offset<artifact::Dim>> dims;
-      for (const auto& d : value.type.shape) dims.push_back(dim(d));
+      if (value.type.kind == ir::Kind::kTensor)
+        for (const auto& d : value.type.shape) dims.push_back(dim(d));
       std::vector<uint8_t> inner;
       for (auto kind : value.type.inner) inner.push_back(static_cast<uint8_t>(kind));
       auto found = defaults_.find(id);

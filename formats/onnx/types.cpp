@@ -37,6 +37,11 @@ Result<ir::Type> read_type(const pb::TypeProto& proto, const ReadDim& dimension)
   if (!kinds.empty()) {
     type.kind = kinds[0];
     type.inner.assign(kinds.begin() + 1, kinds.end());
+    if (!tensor.has_shape()) return type;
+    type.items = ir::Items::kAlike;
+    for (const auto& dim : tensor.shape().dim())
+      type.shape.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? ir::Dim(dim.dim_value())
+                                                                       : ir::Dim::symbol("_"));
     return type;
   }
   for (int k = 0; k < tensor.shape().dim_size(); ++k) type.shape.push_back(dimension(tensor.shape().dim(k), k));

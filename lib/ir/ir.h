@@ -61,11 +61,18 @@ Tensor from_f64(DType dtype, std::vector<int64_t> dims, const std::vector<double
 Tensor from_i64(DType dtype, std::vector<int64_t> dims, const std::vector<int64_t>& values);
 
 enum class Kind : uint8_t { kTensor, kSequence, kOptional };
+// What is known of the shapes of the tensors in a sequence or optional.
+enum class Items : uint8_t {
+  kAny,    // nothing
+  kNone,   // that there are none
+  kAlike,  // all have the type's shape, in which the symbol "_" is a size that each has for itself
+};
 
 struct Type {
   Kind kind = Kind::kTensor;
   DType dtype = DType::kUndefined;  // of the tensor or of the items
-  Shape shape;                      // tensor only
+  Shape shape;                      // of the tensor, or of every item
+  Items items = Items::kAny;        // sequences and optionals
   std::vector<Kind> inner;          // what a sequence or optional holds, outermost first; empty for tensors
   int rank() const { return static_cast<int>(shape.size()); }
   bool operator==(const Type&) const = default;

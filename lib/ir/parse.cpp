@@ -110,7 +110,9 @@ class Parser {
     if (!kinds.empty()) {
       type.kind = kinds[0];
       type.inner.assign(kinds.begin() + 1, kinds.end());
-      return type;
+      if (scan_.take("none")) type.items = Items::kNone;
+      if (scan_.peek() != '[') return type;
+      type.items = Items::kAlike;
     }
     TVC_CHECK_OK(scan_.expect("["));
     while (!scan_.take("]")) {

@@ -42,7 +42,9 @@ std::string type_text(const Type& type) {
   prefix(type.kind);
   for (Kind kind : type.inner) prefix(kind);
   out += name(type.dtype);
-  if (type.kind == Kind::kTensor) out += "[" + joined(type.shape, [](const Dim& d) { return d.text(); }) + "]";
+  if (type.kind != Kind::kTensor && type.items == Items::kNone) out += " none";
+  if (type.kind == Kind::kTensor || type.items == Items::kAlike)
+    out += "[" + joined(type.shape, [](const Dim& d) { return d.text(); }) + "]";
   return out;
 }
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <set>
 
-#include "ops/op_def.h"
+#include "ops/containers.h"
 
 namespace tvc::ops {
 namespace {
@@ -61,12 +61,11 @@ Result<void> infer_if(InferContext& c) {
       return bad_input("a branch has no output {}", k);
     const ir::Type a = module.value(module.graphs[then_graph].outputs[k]).type,
                    b = module.value(module.graphs[else_graph].outputs[k]).type;
-    if (a.kind != b.kind || a.dtype != b.dtype) return unsupported("output {} differs in type between the branches", k);
-    if (a.kind == ir::Kind::kTensor && a.rank() != b.rank())
-      return unsupported("output {} has rank {} in one branch and {} in the other", k, a.rank(), b.rank());
-    ir::Type type = a;
-    for (size_t axis = 0; axis < std::min(a.shape.size(), b.shape.size()); ++axis)
-      if (a.shape[axis] != b.shape[axis] || then_scope.is_local(a.shape[axis]) || else_scope.is_local(b.shape[axis]))
+    auto joined = join_types(a, b, [&](size_t axis) { return own_size(c.node().outputs[k], axis); });
+    if (!joined) return std::move(joined).error().at(fmt::format("output {} of the branches", k));
+    ir::Type type = std::move(joined).value();
+    for (size_t axis = 0; type.kind == ir::Kind::kTensor && axis < type.shape.size(); ++axis)
+      if (then_scope.is_local(type.shape[axis]) || else_scope.is_local(type.shape[axis]))
         type.shape[axis] = own_size(c.node().outputs[k], axis);
     c.set(k, std::move(type));
   }
@@ -81,20 +80,15 @@ Result<void> infer_carried(InferContext& c, ir::GraphId graph, size_t first, siz
   for (int round = 0; round < 64; ++round) {
     for (ir::ValueId input : module.graphs[graph].inputs) module.value(input).known.clear();
     TVC_CHECK_OK(infer_graph(module, graph));
-    const Scope scope(module, graph);
     bool changed = false;
     for (size_t k = 0; k < initial.size(); ++k) {
       ir::ValueId in = module.graphs[graph].inputs[first + k];
       ir::Type& type = module.value(in).type;
       const ir::Type& next = module.value(module.graphs[graph].outputs[first_result + k]).type;
-      if (type.kind != next.kind || type.dtype != next.dtype) return unsupported("a carried value changes its type");
-      if (type.kind == ir::Kind::kTensor && type.rank() != next.rank())
-        return unsupported("a carried value changes its rank from {} to {}", type.rank(), next.rank());
-      for (size_t axis = 0; axis < std::min(type.shape.size(), next.shape.size()); ++axis) {
-        if (type.shape[axis] == next.shape[axis] || type.shape[axis] == own_size(in, axis)) continue;
-        type.shape[axis] = own_size(in, axis);
-        changed = true;
-      }
+      auto joined = join_types(type, next, [&](size_t axis) { return own_size(in, axis); });
+      if (!joined) return std::move(joined).error().at(fmt::format("carried value {}", k));
+      changed |= !(*joined == type);
+      type = std::move(joined).value();
     }
     if (!changed) return {};
   }
@@ -104,7 +98,7 @@ Result<void> infer_carried(InferContext& c, ir::GraphId graph, size_t first, siz
 // The result's type outside of the body: the carried input's, with sizes of its own where that has them.
 ir::Type outer_type(const ir::Module& module, ir::ValueId in, ir::ValueId out) {
   ir::Type type = module.value(in).type;
-  for (size_t axis = 0; axis < type.shape.size(); ++axis)
+  for (size_t axis = 0; type.kind == ir::Kind::kTensor && axis < type.shape.size(); ++axis)
     if (type.shape[axis] == own_size(in, axis)) type.shape[axis] = own_size(out, axis);
   return type;
 }

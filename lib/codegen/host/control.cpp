@@ -40,7 +40,7 @@ void Emitter::assign_sizes(ir::ValueId from, ir::ValueId to) {
     auto k = static_cast<size_t>(axis);
     std::string symbol = fmt::format("u{}_{}", to, axis);
     if (type.shape[k] != ir::Dim::symbol(symbol)) continue;
-    std::string local = fmt::format("t{}", locals_++);
+    std::string local = fmt::format("l{}", locals_++);
     program.line(fmt::format("const int64_t {} = {};", local, size(source.shape[k])));
     later += fmt::format("d_{} = {}; ", symbol, local);
   }
@@ -64,7 +64,7 @@ void Emitter::transfer(ir::ValueId from, ir::ValueId to, ir::GraphId from_graph)
   ir::ValueId owner = module.value(from).constant ? from : root(from);
   bool owned = slots_[owner].pooled && !slots_[owner].moved && module.value(owner).graph == from_graph &&
                module.value(owner).producer != ir::kNone;
-  std::string block = fmt::format("t{}", locals_++);
+  std::string block = fmt::format("l{}", locals_++);
   if (owned) {
     slots_[owner].moved = true;
     program.line(fmt::format("char* {} = v{};", block, owner));
@@ -98,7 +98,7 @@ Result<void> Emitter::emit_if(ir::NodeId id) {
 // Appends the body's value to a growing block.
 void Emitter::append_scan(const ScanResult& s) {
   std::string bytes = size(bytes_of(module.value(s.body).type));
-  std::string source = raw(s.body), need = fmt::format("t{}", locals_++), grown = fmt::format("t{}", locals_++);
+  std::string source = raw(s.body), need = fmt::format("l{}", locals_++), grown = fmt::format("l{}", locals_++);
   program.line(fmt::format("const int64_t {} = {};", need, bytes));
   if (s.capacity.empty()) {  // the number of iterations is known: the storage is there
     program.line(fmt::format("memcpy(v{} + {} * {}, {}, (size_t){});", s.out, s.count, need, source, need));
@@ -124,8 +124,8 @@ Result<void> Emitter::emit_loop(ir::NodeId id) {
   size_t carried = node.inputs.size() < 2 ? 0 : node.inputs.size() - 2;
   if (body.inputs.size() != carried + 2 || body.outputs.size() < carried + 1)
     return bad_input("Loop's body does not fit its inputs");
-  std::string it = fmt::format("t{}", locals_++), trips = fmt::format("t{}", locals_++),
-              go = fmt::format("t{}", locals_++);
+  std::string it = fmt::format("l{}", locals_++), trips = fmt::format("l{}", locals_++),
+              go = fmt::format("l{}", locals_++);
   program.line(fmt::format("const int64_t {} = {};", trips,
                            node.input(0) == ir::kNone ? "INT64_MAX" : "*" + pointer(node.inputs[0], false)));
   program.line(
@@ -150,7 +150,7 @@ Result<void> Emitter::emit_loop(ir::NodeId id) {
     assign_sizes(node.inputs[k + 2], in);
   }
   std::vector<ScanResult> scans;
-  std::string count = fmt::format("t{}", locals_++);
+  std::string count = fmt::format("l{}", locals_++);
   program.line(fmt::format("int64_t {0} = 0; (void){0};", count));
   for (size_t k = carried; k < node.outputs.size(); ++k) {
     if (node.outputs[k] == ir::kNone) continue;
@@ -165,7 +165,7 @@ Result<void> Emitter::emit_loop(ir::NodeId id) {
       scans.push_back(s);
       continue;
     }
-    s.capacity = fmt::format("t{}", locals_++);
+    s.capacity = fmt::format("l{}", locals_++);
     for (int axis = 0; axis < type.rank(); ++axis)
       if (type.shape[static_cast<size_t>(axis)] == ir::Dim::symbol(fmt::format("u{}_{}", s.out, axis)))
         program.line(fmt::format("int64_t d_u{}_{} = 0;", s.out, axis));
@@ -195,7 +195,7 @@ Result<void> Emitter::emit_loop(ir::NodeId id) {
   }
   TVC_CHECK_OK(emit_graph(*graph));
   for (const auto& s : scans) append_scan(s);
-  std::string next_go = fmt::format("t{}", locals_++);
+  std::string next_go = fmt::format("l{}", locals_++);
   program.line(fmt::format("const uint8_t {} = *{};", next_go, pointer(body.outputs[0], false)));
   TVC_CHECK_OK(carry_over(body, *graph, homes));
   program.line(fmt::format("{} = {}; ++{};", go, next_go, count));
@@ -233,7 +233,7 @@ Result<void> Emitter::carry_over(const ir::Graph& body, ir::GraphId graph, const
     auto owner = root(from);
     bool foreign = owner != homes[k] && std::find(homes.begin(), homes.end(), owner) != homes.end();
     if (!foreign) continue;
-    aside[k] = fmt::format("t{}", locals_++);
+    aside[k] = fmt::format("l{}", locals_++);
     std::string bytes = size(bytes_of(module.value(from).type));
     acquire(aside[k], bytes, true);
     program.line(fmt::format("memcpy({}, {}, (size_t)({}));", aside[k], raw(from), bytes));
@@ -261,7 +261,7 @@ Result<void> Emitter::carry_over(const ir::Graph& body, ir::GraphId graph, const
     for (int axis = 0; axis < type.rank() && axis < source.rank(); ++axis) {
       std::string symbol = fmt::format("u{}_{}", in, axis);
       if (type.shape[static_cast<size_t>(axis)] != ir::Dim::symbol(symbol)) continue;
-      std::string local = fmt::format("t{}", locals_++);
+      std::string local = fmt::format("l{}", locals_++);
       program.line(fmt::format("const int64_t {} = {};", local, size(source.shape[static_cast<size_t>(axis)])));
       later += fmt::format("d_{} = {}; ", symbol, local);
     }

@@ -100,7 +100,7 @@ std::string Emitter::pointer(ir::ValueId value, bool writable) {
 
 std::string Emitter::scratch(const ir::Dim& bytes, bool per_thread) {
   if (!at_prepare(bytes)) {
-    std::string local = fmt::format("t{}", locals_++);
+    std::string local = fmt::format("l{}", locals_++);
     acquire(local, per_thread ? fmt::format("{} * f->threads", size(bytes)) : size(bytes), true);
     scratch_blocks_.push_back(local);
     return local;

@@ -64,6 +64,7 @@ class Walk {
 
   void sizes(ir::ValueId id) {
     std::set<std::string> names;
+    if (module_.value(id).type.kind != ir::Kind::kTensor) return;  // items know their own sizes
     for (const auto& d : module_.value(id).type.shape) ir::collect_symbols(d, names);
     symbols(names);
   }

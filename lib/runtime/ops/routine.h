@@ -28,13 +28,20 @@ static inline int64_t tvrt_count(const tvrt_value* v) {
   return n;
 }
 
+/* Bytes of so many elements; those of 2 and 4 bits are packed. */
+static inline int64_t tvrt_bytes(int32_t dtype, int64_t count) {
+  int64_t width = tvrt_element_bytes(dtype);
+  int bits = dtype == TVRT_U2 || dtype == TVRT_I2 ? 2 : 4;
+  return width > 0 ? count * width : (count * bits + 7) / 8;
+}
+
 /* Shapes the output and takes its memory. A status. */
 static inline int32_t tvrt_make(tvrt_frame* f, tvrt_value* out, int32_t dtype, int32_t rank, const int64_t* dims) {
   out->kind = TVRT_KIND_TENSOR;
   out->dtype = dtype;
   out->rank = rank;
   for (int32_t k = 0; k < rank; ++k) out->dims[k] = dims[k];
-  int64_t bytes = tvrt_count(out) * tvrt_element_bytes(dtype);
+  int64_t bytes = tvrt_bytes(dtype, tvrt_count(out));
   out->data = f->host->acquire(f, bytes > 0 ? bytes : 1);
   return out->data ? TVRT_OK : TVRT_OUT_OF_MEMORY;
 }
