@@ -150,16 +150,55 @@ Dim mod(const Dim& a, const Dim& b) {
   return make_function(DimFn::kMod, {a, b});
 }
 
+namespace {
+
+// Elements of tensors (e<value>_<k>) may be negative; every other symbol is a size.
+bool is_element_symbol(const std::string& name) {
+  return name.size() > 1 && name[0] == 'e' && name.find_first_not_of("0123456789_", 1) == std::string::npos;
+}
+
+bool not_negative(const DimAtom& atom) {
+  switch (atom.fn) {
+    case DimFn::kSymbol: return !is_element_symbol(atom.symbol);
+    case DimFn::kMax: return not_negative(atom.args[0]) || not_negative(atom.args[1]);
+    case DimFn::kMin:
+    case DimFn::kFloorDiv:
+    case DimFn::kBroadcast: return not_negative(atom.args[0]) && not_negative(atom.args[1]);
+    case DimFn::kMod: return not_negative(atom.args[1]);
+    case DimFn::kIfEq:
+    case DimFn::kIfLt: return not_negative(atom.args[2]) && not_negative(atom.args[3]);
+  }
+  return false;
+}
+
+}  // namespace
+
+bool not_negative(const Dim& d) {
+  if (d.constant() < 0) return false;
+  for (const auto& term : d.terms()) {
+    if (term.coefficient < 0) return false;
+    for (const auto& factor : term.factors)
+      if (!not_negative(*factor)) return false;
+  }
+  return true;
+}
+
 // A difference that is a constant decides, whatever the symbols are.
 static std::optional<int64_t> difference(const Dim& a, const Dim& b) { return (a - b).as_constant(); }
 
+static bool is_at_most_zero(const Dim& d) { return d.is_constant() && d.constant() <= 0; }
+
 Dim min(const Dim& a, const Dim& b) {
   if (auto d = difference(a, b)) return *d <= 0 ? a : b;
+  if (is_at_most_zero(a) && not_negative(b)) return a;
+  if (is_at_most_zero(b) && not_negative(a)) return b;
   return make_function(DimFn::kMin, a.text() <= b.text() ? std::vector{a, b} : std::vector{b, a});
 }
 
 Dim max(const Dim& a, const Dim& b) {
   if (auto d = difference(a, b)) return *d >= 0 ? a : b;
+  if (is_at_most_zero(a) && not_negative(b)) return b;
+  if (is_at_most_zero(b) && not_negative(a)) return a;
   return make_function(DimFn::kMax, a.text() <= b.text() ? std::vector{a, b} : std::vector{b, a});
 }
 
@@ -178,6 +217,7 @@ Dim if_eq(const Dim& a, const Dim& b, const Dim& x, const Dim& y) {
 }
 
 Dim if_lt(const Dim& a, const Dim& b, const Dim& x, const Dim& y) {
+  if (is_at_most_zero(b) && not_negative(a)) return y;
   if (auto d = difference(a, b)) return *d < 0 ? x : y;
   if (x == y) return x;
   return make_function(DimFn::kIfLt, {a, b, x, y});

@@ -87,6 +87,8 @@ Dim broadcast(const Dim& a, const Dim& b);
 Dim if_eq(const Dim& a, const Dim& b, const Dim& x, const Dim& y);
 Dim if_lt(const Dim& a, const Dim& b, const Dim& x, const Dim& y);
 
+// Whether the value can't be negative, whatever the sizes are. Elements of tensors ("e12_0") may be.
+bool not_negative(const Dim& dim);
 Dim product(const Shape& shape);
 void collect_symbols(const Dim& dim, std::set<std::string>& out);
 using SymbolLookup = std::function<std::optional<int64_t>(const std::string&)>;

@@ -31,6 +31,7 @@ namespace tvc::ir {
 using ValueId = uint32_t;
 using NodeId = uint32_t;
 using GraphId = uint32_t;
+inline constexpr int kFirstPart = 64, kMaxParts = 16;
 inline constexpr uint32_t kNone = 0xffffffffu;  // an omitted input or output, a value without producer
 
 // A dense tensor with concrete dims, a view into bytes that `owner` keeps alive (a mapped file, a vector).
@@ -135,6 +136,9 @@ class Module {
   std::vector<Node> nodes;
   std::vector<Graph> graphs{1};
   std::vector<Symbol> symbols;
+  // Sizes whose formula is too long to be repeated wherever it counts: "u12_1" -> the formula. Made by inference. From
+  // kFirstPart on the number is no axis: "u12_64" is a part of the formulas of %12's sizes.
+  std::map<std::string, Dim> definitions;
   std::map<std::string, std::string> metadata;
 
   Value& value(ValueId id) { return values[id]; }

@@ -49,6 +49,14 @@ Dim InferContext::fresh(size_t output, int axis) const {
   return Dim::symbol(fmt::format("u{}_{}", node().output(output), axis));
 }
 
+Dim InferContext::define(size_t output, int k, Dim formula) {
+  constexpr size_t kShort = 24;
+  if (formula.is_constant() || formula.text().size() <= kShort || !has_output(output)) return formula;
+  std::string name = fmt::format("u{}_{}", node().output(output), ir::kFirstPart + k);
+  mutable_.definitions.insert_or_assign(name, std::move(formula));
+  return Dim::symbol(name);
+}
+
 Result<ir::ValueId> DecomposeContext::add(std::string op, std::vector<ir::ValueId> inputs,
                                           std::map<std::string, ir::Attr, std::less<>> attrs) {
   TVC_TRY(auto outputs, add_multi(std::move(op), std::move(inputs), std::move(attrs), 1));

@@ -31,7 +31,8 @@ Result<void> infer_broadcast_bool(InferContext& c) {
 Result<std::vector<te::TensorExpr>> express_elementwise(const NodeView& view, const ScalarBody& body) {
   const ir::Type& out = view.out_type(0);
   for (size_t k = 0; k < view.input_count(); ++k)  // strings can be moved, not computed with
-    if (view.has_input(k) && view.dtype(k) == DType::kString && out.dtype != DType::kString) return unsupported("strings are not supported here");
+    if (view.has_input(k) && view.dtype(k) == DType::kString && out.dtype != DType::kString)
+      return unsupported("strings are not supported here");
   auto axes = axes_of(out.shape);
   std::vector<te::Expr> elements;
   for (size_t k = 0; k < view.input_count(); ++k) {

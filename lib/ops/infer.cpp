@@ -19,6 +19,31 @@ Result<void> check_meaning_exists(const ir::Module& module, ir::NodeId id) {
   return {};
 }
 
+// A formula that has grown long gets a name, or it would grow from node to node.
+void name_long_sizes(ir::Module& module, ir::NodeId id) {
+  constexpr size_t kMaxText = 48;
+  for (ir::ValueId out : module.node(id).outputs) {
+    if (out == ir::kNone) continue;
+    Shape& shape = module.value(out).type.shape;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (shape[axis].is_constant() || shape[axis].text().size() <= kMaxText) continue;
+      std::string name = fmt::format("u{}_{}", out, axis);
+      module.definitions.insert_or_assign(name, shape[axis]);
+      shape[axis] = Dim::symbol(name);
+    }
+  }
+}
+
+void forget_definitions(ir::Module& module, ir::NodeId id) {
+  if (module.definitions.empty()) return;
+  for (ir::ValueId out : module.node(id).outputs) {
+    if (out == ir::kNone) continue;
+    for (int axis = 0; axis < module.value(out).type.rank(); ++axis)
+      module.definitions.erase(fmt::format("u{}_{}", out, axis));
+    for (int k = 0; k < ir::kMaxParts; ++k) module.definitions.erase(fmt::format("u{}_{}", out, ir::kFirstPart + k));
+  }
+}
+
 }  // namespace
 
 Result<void> infer_node(ir::Module& module, ir::NodeId id) {
@@ -26,6 +51,7 @@ Result<void> infer_node(ir::Module& module, ir::NodeId id) {
   const OpDef* def = find(module.node(id).op);
   for (ir::ValueId out : module.node(id).outputs)
     if (out != ir::kNone) module.value(out).known.clear();
+  forget_definitions(module, id);
   InferContext context(module, id);
   if (def->infer == nullptr) return internal("operator has no shape rule").at(place_of(module.node(id)));
   if (auto status = def->infer(context); !status.ok()) {
@@ -34,6 +60,7 @@ Result<void> infer_node(ir::Module& module, ir::NodeId id) {
     if (error.place.find(place) != std::string::npos) return error;  // a body's node has named itself
     return std::move(error).at(place);
   }
+  if (!def->control) name_long_sizes(module, id);  // a body's results have sizes of their own already
   derive_known(module, id);
   return {};
 }

@@ -55,7 +55,9 @@ Result<void> infer_reshape(InferContext& c) {
   auto elements = c.elements(1);
   if (!elements) return unsupported("the shape's number of elements is not known at compile time");
   const bool allow_zero = c.i("allowzero", 0) != 0;
-  const Dim total = ir::product(c.shape(0));
+  const bool special = std::any_of(elements->begin(), elements->end(), may_be_special);
+  Dim total = ir::product(c.shape(0));
+  if (special) total = c.define(0, 0, total);
   Shape out;
   Dim others = 1;
   int inferred = -1;
@@ -78,6 +80,7 @@ Result<void> infer_reshape(InferContext& c) {
     else others = others * d;
     out.push_back(d);
   }
+  if (special) others = c.define(0, 1, others);
   for (size_t k = 0; k < out.size(); ++k) {
     if (static_cast<int>(k) == inferred) out[k] = others.is(0) ? Dim(0) : ir::floor_div(total, others);
     else if (inferred < 0 && may_be_special(out[k]))

@@ -13,35 +13,7 @@ namespace {
 constexpr int64_t kMaxSteps = 1 << 16;
 using Value = std::optional<Dim>;
 
-// Elements of tensors (e<value>_<k>) may be negative; every other symbol is a size.
-bool is_element_symbol(const std::string& name) {
-  return name.size() > 1 && name[0] == 'e' && name.find_first_not_of("0123456789_", 1) == std::string::npos;
-}
-
-bool not_negative(const Dim& d);
-bool not_negative(const ir::DimAtom& atom) {
-  switch (atom.fn) {
-    case ir::DimFn::kSymbol: return !is_element_symbol(atom.symbol);
-    case ir::DimFn::kMax: return not_negative(atom.args[0]) || not_negative(atom.args[1]);
-    case ir::DimFn::kMin:
-    case ir::DimFn::kFloorDiv:
-    case ir::DimFn::kBroadcast: return not_negative(atom.args[0]) && not_negative(atom.args[1]);
-    case ir::DimFn::kMod: return not_negative(atom.args[1]);
-    case ir::DimFn::kIfEq:
-    case ir::DimFn::kIfLt: return not_negative(atom.args[2]) && not_negative(atom.args[3]);
-  }
-  return false;
-}
-
-bool not_negative(const Dim& d) {
-  if (d.constant() < 0) return false;
-  for (const auto& term : d.terms()) {
-    if (term.coefficient < 0) return false;
-    for (const auto& factor : term.factors)
-      if (!not_negative(*factor)) return false;
-  }
-  return true;
-}
+using ir::not_negative;
 
 class DimInterpreter {
  public:

@@ -86,8 +86,11 @@ ArtifactContents contents_of(const Compiled& compiled, const CompileOptions& opt
 
 Result<void> write_source(const Compiled& compiled, const CompileOptions& options) {
   if (compiled.variants.size() != 1) return bad_input("--emit {} wants one target", options.emit);
-  for (const auto& [name, text] : compiled.variants[0].tree.files)
-    TVC_CHECK_OK(write_file_atomically(fs::path(options.output) / name, text));
+  for (const auto& [name, text] : compiled.variants[0].tree.files) {
+    fs::path path = fs::path(options.output) / name;
+    TVC_CHECK_OK(make_folder(path.parent_path()));
+    TVC_CHECK_OK(write_file_atomically(path, text));
+  }
   std::string weights(static_cast<size_t>(compiled.weights.bytes()), '\0');
   for (const auto& chunk : compiled.weights.chunks())
     std::copy_n(reinterpret_cast<const char*>(chunk.bytes.data()), chunk.bytes.size(), weights.data() + chunk.offset);

@@ -54,7 +54,11 @@ Emitter::Emitter(const ir::Module& m, const Target& t, HostProgram& p, Diagnosti
 bool Emitter::at_prepare(const ir::Dim& dim) const {
   std::set<std::string> names;
   ir::collect_symbols(dim, names);
-  return std::all_of(names.begin(), names.end(), [&](const auto& n) { return input_symbols_.count(n) > 0; });
+  return std::all_of(names.begin(), names.end(), [&](const auto& n) {
+    if (input_symbols_.count(n) > 0) return true;
+    auto it = module.definitions.find(n);
+    return it != module.definitions.end() && at_prepare(it->second);
+  });
 }
 
 bool Emitter::at_prepare(const ir::Type& type) const {
@@ -269,6 +273,7 @@ Result<void> Emitter::emit_node(ir::NodeId id) {
   current_node_[node.graph] = ordinal;
   ++program.step;
   program.line(fmt::format("/* {}: {} */", comment_text(node.op), comment_text(node.label())));
+  define_sizes(id);
   if (runs) {
     auto done = emit_operator(id);
     if (!done) return std::move(done).error().at(node.label());
@@ -282,6 +287,21 @@ Result<void> Emitter::emit_node(ir::NodeId id) {
   scratch_blocks_.clear();
   node_ends_[static_cast<size_t>(ordinal)] = {program.marker(), ++program.step};
   return {};
+}
+
+// Sizes of the outputs that have a formula of their own.
+void Emitter::define_sizes(ir::NodeId id) {
+  for (auto out : module.node(id).outputs) {
+    if (out == ir::kNone) continue;
+    auto define = [&](int k) {
+      std::string symbol = fmt::format("u{}_{}", out, k);
+      auto it = module.definitions.find(symbol);
+      if (it != module.definitions.end())
+        program.line(fmt::format("const int64_t d_{0} = {1}; (void)d_{0};", symbol, size(it->second)));
+    };
+    for (int k = 0; k < ir::kMaxParts; ++k) define(ir::kFirstPart + k);
+    for (int axis = 0; axis < module.value(out).type.rank(); ++axis) define(axis);
+  }
 }
 
 Result<void> Emitter::emit_operator(ir::NodeId id) {
@@ -325,11 +345,28 @@ Result<void> Emitter::emit_operator(ir::NodeId id) {
   return family->lower(lowering, id);
 }
 
+// Text that defines, once each, the named sizes that a formula mentions.
+void Emitter::define_before(const ir::Dim& dim, std::set<std::string>& done, std::string& text) const {
+  std::set<std::string> names;
+  ir::collect_symbols(dim, names);
+  for (const auto& name : names) {
+    auto it = module.definitions.find(name);
+    if (it == module.definitions.end() || !done.insert(name).second) continue;
+    define_before(it->second, done, text);
+    text += fmt::format("  const int64_t d_{0} = {1}; (void)d_{0};\n", name, size(it->second));
+  }
+}
+
 std::string Emitter::prepare_text() const {
   std::string out;
   auto line = [&](std::string text) { out += "  " + text + "\n"; };
   for (size_t s = 0; s < module.symbols.size(); ++s)
     line(fmt::format("const int64_t d_{0} = f->symbols[{1}]; (void)d_{0};", module.symbols[s].name, s));
+  std::set<std::string> defined;
+  for (const auto& buffer : program.buffers) define_before(buffer.bytes, defined, out);
+  for (auto id : module.main().outputs)
+    if (at_prepare(module.value(id).type))
+      for (const auto& d : module.value(id).type.shape) define_before(d, defined, out);
   size_t n = program.buffers.size();
   if (n > 0) {
     std::string first, last;

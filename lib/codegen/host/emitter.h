@@ -62,6 +62,8 @@ class Emitter {
  private:
   Result<void> emit_graph(ir::GraphId graph);
   Result<void> emit_node(ir::NodeId node);
+  void define_sizes(ir::NodeId node);
+  void define_before(const ir::Dim& dim, std::set<std::string>& done, std::string& text) const;
   Result<void> emit_operator(ir::NodeId node);
   Result<void> emit_routine(ir::NodeId node);
   Result<void> emit_if(ir::NodeId node);

@@ -51,6 +51,11 @@ class Walk {
   void symbols(const std::set<std::string>& names) {
     for (const auto& name : names) {
       if (inputs_.count(name) || !needed_.symbols.insert(name).second) continue;
+      if (auto it = module_.definitions.find(name); it != module_.definitions.end()) {
+        std::set<std::string> inner;
+        ir::collect_symbols(it->second, inner);
+        symbols(inner);
+      }
       if (auto id = value_of_symbol(name); id < module_.values.size()) want_source(id);
     }
   }
