@@ -47,7 +47,7 @@ double round_to(DType storage, double value) {
   if (std::isnan(value)) return storage == DType::kF4E2M1 ? 0.0 : value;
   FloatFormat format = format_of(storage);
   bool unsigned_zero = storage == DType::kF8E4M3FNUZ || storage == DType::kF8E5M2FNUZ;
-  if (std::isinf(value)) return format.saturates ? std::copysign(format.largest, value) : value;
+  if (std::isinf(value)) return format.has_infinity ? value : std::copysign(format.largest, value);
   if (value == 0) return unsigned_zero ? 0.0 : value;
   int exponent = std::max(std::ilogb(value), format.min_exponent);
   double unit = std::ldexp(1.0, exponent - format.mantissa);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cast and CastLike; Identity; Dropout in inference.
-#include "ops/op_def.h"
+// Cast, CastLike, BitCast; Identity; Dropout in inference.
+#include "ops/cast.h"
 
 namespace tvc::ops {
 namespace {
@@ -19,17 +19,38 @@ Result<void> infer_cast(InferContext& c) {
   return {};
 }
 
-bool is_small_float(DType dtype) { return ir::is_float(dtype) && ir::bit_width(dtype) <= 8 && dtype != DType::kF8E8M0; }
+bool is_small_float(DType dtype) { return ir::is_float(dtype) && ir::bit_width(dtype) <= 8; }
 
-// saturate = 0: what is out of range becomes infinity, or NaN in types without it, instead of the largest number.
-te::Expr without_saturation(const te::Expr& x, DType to) {
-  // Half a unit above the largest number rounds up.
-  double limit = to == DType::kF8E4M3FN ? 464 : to == DType::kF8E4M3FNUZ ? 248 : 61440;
-  te::Expr magnitude = te::unary(te::Op::kAbs, x);
-  te::Expr nan = te::number(x->dtype, __builtin_nan(""));
-  if (to == DType::kF4E2M1) return x;
-  return te::select(te::ge(magnitude, te::number(x->dtype, limit)), nan, x);
+te::Expr magnitude(const te::Expr& x) { return te::unary(te::Op::kAbs, x); }
+te::Expr nan_like(const te::Expr& x) { return te::number(x->dtype, __builtin_nan("")); }
+
+// Powers of two from 2^-127 to 2^127; storage takes the next one upwards.
+te::Expr for_e8m0(const te::Expr& x, const std::string& round_mode, bool saturate) {
+  te::Expr up = te::cast(DType::kF8E8M0, x), half = te::number(x->dtype, 0.5), y = x;
+  te::Expr above = te::cast(x->dtype, up);
+  if (round_mode == "down") y = te::select(te::eq(above, x), x, above * half);
+  if (round_mode == "nearest") y = te::select(te::ge(x, above * te::number(x->dtype, 0.75)), above, above * half);
+  if (saturate) return te::select(te::unary(te::Op::kIsNan, x), x, y);
+  te::Expr low = te::lt(x, te::number(x->dtype, 0x1p-127)), high = te::gt(x, te::number(x->dtype, 0x1p127));
+  return te::select(te::lor(low, high), nan_like(x), y);
 }
+
+}  // namespace
+
+te::Expr cast_small_float(const te::Expr& x, DType to, bool saturate, const std::string& round_mode) {
+  if (to == DType::kF8E8M0) return for_e8m0(x, round_mode, saturate);
+  if (to == DType::kF8E5M2 && saturate)  // storage keeps infinities
+    return te::min(te::max(x, te::number(x->dtype, -57344)), te::number(x->dtype, 57344));
+  if (saturate || to == DType::kF4E2M1) return x;
+  // Half a unit above the largest number rounds up.
+  const double limit = to == DType::kF8E4M3FN ? 464 : to == DType::kF8E4M3FNUZ ? 248 : 61440;
+  te::Expr outside = te::ge(magnitude(x), te::number(x->dtype, limit));
+  if (to != DType::kF8E5M2) return te::select(outside, nan_like(x), x);
+  te::Expr infinity = te::number(x->dtype, __builtin_inf());
+  return te::select(outside, te::select(te::lt(x, te::number(x->dtype, 0)), -infinity, infinity), x);
+}
+
+namespace {
 
 Expressions express_cast(const NodeView& v) {
   const DType to = v.out_type(0).dtype;
@@ -38,9 +59,17 @@ Expressions express_cast(const NodeView& v) {
   const bool saturate = v.i("saturate", 1) != 0;
   auto axes = axes_of(v.out_type(0).shape);
   te::Expr x = te::read(0, v.dtype(0), broadcast_index(v.shape(0), v.out_type(0).shape, axes));
-  if (!saturate && to == DType::kF8E5M2) return unsupported("Cast to float8e5m2 without saturation is not supported");
-  if (!saturate && is_small_float(to) && ir::is_float(x->dtype)) x = without_saturation(x, to);
+  if (is_small_float(to) && ir::is_float(x->dtype)) x = cast_small_float(x, to, saturate, v.s("round_mode", "up"));
   return std::vector<te::TensorExpr>{{to, axes, te::cast(to, x)}};
+}
+
+// The bits of a type of the same width.
+Result<void> infer_bit_cast(InferContext& c) {
+  TVC_TRY(DType to, cast_target(c));
+  if (to == DType::kString || c.dtype(0) == DType::kString || ir::bit_width(to) != ir::bit_width(c.dtype(0)))
+    return bad_input("BitCast from {} to {}, which differ in width", ir::name(c.dtype(0)), ir::name(to));
+  c.set(0, to, c.shape(0));
+  return {};
 }
 
 Result<void> infer_dropout(InferContext& c) {
@@ -71,6 +100,10 @@ Result<void> infer_identity(InferContext& c) {
 
 }  // namespace
 
+TVC_DEFINE_OP(kBitCast) = {.name = "BitCast",
+                           .infer = infer_bit_cast,
+                           .view = true,
+                           .samples = {"f32[3,4] | to=6", "u16[5] | to=10", "i64[2] | to=11"}};
 TVC_DEFINE_OP(kCast) = {.name = "Cast",
                         .infer = infer_cast,
                         .express = express_cast,

@@ -124,7 +124,8 @@ void derive_known(ir::Module& module, ir::NodeId id) {
   if (!open) return;
   NodeView view(module, id);
   if (def->view && view.has_input(0) && view.has_output(0)) {
-    if (auto elements = view.elements(0); elements && static_cast<int64_t>(elements->size()) <= kMaxKnown)
+    const bool same_type = view.dtype(0) == view.out_type(0).dtype;
+    if (auto elements = view.elements(0); same_type && elements && static_cast<int64_t>(elements->size()) <= kMaxKnown)
       module.value(node.outputs[0]).known = *elements;
   } else if (def->express != nullptr && !def->random && (sizes || any_known(view))) {
     evaluate_over_dims(module, id, *def);

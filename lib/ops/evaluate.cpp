@@ -30,6 +30,7 @@ Result<std::vector<int64_t>> static_dims(const ir::Type& type) {
 
 Result<std::vector<ir::Tensor>> evaluate_view(const ir::Module& module, const ir::Node& node) {
   ir::Tensor out = *module.constant(node.inputs[0]);
+  out.dtype = module.value(node.outputs[0]).type.dtype;
   TVC_TRY(out.dims, static_dims(module.value(node.outputs[0]).type));
   if (out.count() != module.constant(node.inputs[0])->count())
     return bad_input("{} elements cannot take this shape", module.constant(node.inputs[0])->count());

@@ -114,7 +114,7 @@ struct OpDef {
   Result<std::vector<te::TensorExpr>> (*express)(const NodeView&) = nullptr;
   Result<std::vector<ir::ValueId>> (*decompose)(DecomposeContext&) = nullptr;
   Result<RoutineCall> (*routine)(const NodeView&) = nullptr;
-  bool view = false;         // output 0 is input 0 reshaped
+  bool view = false;         // output 0 is the bytes of input 0, reshaped
   bool control = false;      // If, Loop, Scan
   bool random = false;       // never folded: differs from run to run
   bool elementwise = false;  // each output element depends on the operands' elements at its own (broadcast) place only

@@ -2,7 +2,7 @@
 // Reductions over axes, ArgMax and ArgMin, running sums. Floats below 32 bits are summed as f32 and rounded once.
 #include <algorithm>
 
-#include "ops/op_def.h"
+#include "ops/axes.h"
 
 namespace tvc::ops {
 namespace {
@@ -13,25 +13,29 @@ using te::ReduceOp;
 using Expressions = Result<std::vector<te::TensorExpr>>;
 
 // Which axes are reduced; nullopt: none at all, the input passes through.
-Result<std::optional<std::vector<bool>>> reduced_axes(const NodeView& v) {
+Result<std::optional<AxisSet>> reduced_axes(const NodeView& v) {
   const int rank = v.rank(0);
-  std::vector<bool> reduced(static_cast<size_t>(rank));
-  std::vector<int64_t> axes;
-  if (v.has_input(1)) {
-    auto given = v.constant_ints(1);
-    if (!given && !(v.shape(1).size() == 1 && v.shape(1)[0].is(0)))
-      return unsupported("the axes are not known at compile time");
-    if (given) axes = *given;
+  const bool given = v.has_input(1) && !(v.rank(1) == 1 && v.shape(1)[0].is(0));
+  if (!given && v.i("noop_with_empty_axes", 0) != 0) return std::optional<AxisSet>();
+  if (!given) return std::optional<AxisSet>(AxisSet(static_cast<size_t>(rank), Dim(1)));
+  TVC_TRY(auto axes, axis_set(v, 1, rank));
+  return std::optional<AxisSet>(std::move(axes));
+}
+
+bool is_known(const AxisSet& set) {
+  return std::all_of(set.begin(), set.end(), [](const Dim& member) { return member.is_constant(); });
+}
+
+// The axes of a result without the reduced ones, where only the run knows which these are: how many axes are kept
+// before each one of the operand.
+std::vector<Dim> kept_before(const AxisSet& reduced) {
+  std::vector<Dim> places;
+  Dim kept = 0;
+  for (const Dim& member : reduced) {
+    places.push_back(kept);
+    kept = kept + Dim(1) - member;
   }
-  if (axes.empty()) {
-    if (v.i("noop_with_empty_axes", 0) != 0) return std::optional<std::vector<bool>>();
-    reduced.assign(static_cast<size_t>(rank), true);
-  }
-  for (int64_t axis : axes) {
-    TVC_TRY(int k, v.axis(axis, rank));
-    reduced[static_cast<size_t>(k)] = true;
-  }
-  return std::optional(reduced);
+  return places;
 }
 
 Result<void> infer_reduce(InferContext& c) {
@@ -40,36 +44,56 @@ Result<void> infer_reduce(InferContext& c) {
     c.set(0, c.type(0));
     return {};
   }
+  const Shape& from = c.shape(0);
+  const bool keep = c.i("keepdims", 1) != 0;
   Shape shape;
-  for (size_t k = 0; k < reduced->size(); ++k) {
-    if (!(*reduced)[k]) shape.push_back(c.shape(0)[k]);
-    else if (c.i("keepdims", 1) != 0) shape.emplace_back(1);
+  if (keep || is_known(*reduced)) {
+    for (size_t k = 0; k < from.size(); ++k)
+      if (keep || !(*reduced)[k].is(1)) shape.push_back(if_member((*reduced)[k], 1, from[k]));
+  } else {
+    const int64_t count = *c.shape(1)[0].as_constant();
+    const auto places = kept_before(*reduced);
+    for (int64_t axis = 0; axis < static_cast<int64_t>(from.size()) - count; ++axis) {
+      Dim extent = 0;
+      for (size_t k = from.size(); k-- > 0;)
+        extent = if_member((*reduced)[k], extent, ir::if_eq(places[k], axis, from[k], extent));
+      shape.push_back(extent);
+    }
   }
   c.set(0, c.dtype(0), std::move(shape));
   return {};
 }
 
-// The reduction of map(x) and the number of elements that go into one result.
+// The axes of the result, those of the reduction, where it reads, and the number of elements that go into one result.
 struct Parts {
   std::vector<te::Axis> out, over;
   std::vector<Expr> index;
   Dim count = 1;
 };
 
-Parts parts_of(const NodeView& v, const std::vector<bool>& reduced) {
+Parts parts_of(const NodeView& v, const AxisSet& reduced) {
   Parts p;
   p.out = axes_of(v.out_type(0).shape);
-  const bool keep = v.i("keepdims", 1) != 0;
+  const bool keep = v.i("keepdims", 1) != 0, known = is_known(reduced);
+  const auto places = kept_before(reduced);
   size_t next = 0;
   for (size_t k = 0; k < reduced.size(); ++k) {
-    if (reduced[k]) {
-      p.over.push_back({te::fresh_var(), v.shape(0)[k]});
-      p.index.push_back(te::var(p.over.back().var));
-      p.count = p.count * v.shape(0)[k];
-      if (keep) ++next;
-    } else {
-      p.index.push_back(te::var(p.out[next++].var));
+    Expr at = te::index(0);  // along the result
+    if (!reduced[k].is(1) && (keep || known)) {
+      at = te::var(p.out[keep ? k : next++].var);
+    } else if (!reduced[k].is(1)) {
+      for (size_t axis = 0; axis < p.out.size(); ++axis) {
+        Expr here = te::eq(te::dim(places[k]), te::index(static_cast<int64_t>(axis)));
+        at = te::select(here, te::var(p.out[axis].var), at);
+      }
+      at = if_member(reduced[k], te::index(0), at);
     }
+    if (!reduced[k].is(0)) {
+      p.over.push_back({te::fresh_var(), if_member(reduced[k], v.shape(0)[k], 1)});
+      p.count = p.count * p.over.back().extent;
+      at = at + te::var(p.over.back().var);
+    }
+    p.index.push_back(at);
   }
   return p;
 }
@@ -145,8 +169,8 @@ Result<void> infer_arg(InferContext& c) {
 template <ReduceOp op>
 Expressions express_arg(const NodeView& v) {
   TVC_TRY(int axis, v.axis(v.i("axis", 0), v.rank(0)));
-  std::vector<bool> reduced(static_cast<size_t>(v.rank(0)));
-  reduced[static_cast<size_t>(axis)] = true;
+  AxisSet reduced(static_cast<size_t>(v.rank(0)), Dim(0));
+  reduced[static_cast<size_t>(axis)] = 1;
   Parts p = parts_of(v, reduced);
   const bool last = v.i("select_last_index", 0) != 0;
   Expr end = te::dim(v.shape(0)[static_cast<size_t>(axis)]) - te::index(1);
@@ -155,20 +179,24 @@ Expressions express_arg(const NodeView& v) {
   return std::vector<te::TensorExpr>{{DType::kI64, p.out, last ? end - at : at}};
 }
 
+// y[i] = sum (product) over j <= i of x[j] along one axis; `exclusive`: j < i; `reverse`: from the other end.
 template <ReduceOp op>
 Expressions express_running(const NodeView& v) {
-  auto given = v.constant_ints(1);
-  if (!given || given->size() != 1) return unsupported("the axis is not known at compile time");
-  TVC_TRY(int axis, v.axis((*given)[0], v.rank(0)));
+  auto given = v.elements(1);
+  if (!given || given->size() != 1) return bad_input("the axis is no single number");
+  TVC_TRY(auto along, axis_set(v, *given, v.rank(0)));
   auto axes = axes_of(v.out_type(0).shape);
-  const Dim extent = v.shape(0)[static_cast<size_t>(axis)];
-  te::Axis over{te::fresh_var(), extent};
-  Expr i = te::var(axes[static_cast<size_t>(axis)].var), j = te::var(over.var);
+  te::Axis over{te::fresh_var(), 0};
+  Expr i = te::index(0), j = te::var(over.var);
+  std::vector<Expr> index;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    Expr self = te::var(axes[k].var);
+    over.extent = if_member(along[k], v.shape(0)[k], over.extent);
+    i = if_member(along[k], self, i);
+    index.push_back(if_member(along[k], j, self));
+  }
   const bool exclusive = v.i("exclusive", 0) != 0, reverse = v.i("reverse", 0) != 0;
   Expr inside = reverse ? (exclusive ? te::gt(j, i) : te::ge(j, i)) : (exclusive ? te::lt(j, i) : te::le(j, i));
-  std::vector<Expr> index;
-  for (const auto& a : axes) index.push_back(te::var(a.var));
-  index[static_cast<size_t>(axis)] = j;
   Expr x = te::read(0, v.dtype(0), index);
   Expr neutral = ir::is_float(x->dtype) ? te::number(x->dtype, op == ReduceOp::kProd)
                                         : te::integer(x->dtype, op == ReduceOp::kProd);

@@ -18,8 +18,6 @@ TEST_CASE("every bit pattern of a small float survives decoding and encoding") {
     for (uint32_t bits = 0; bits < (1u << ir::bit_width(dtype)); ++bits) {
       double value = ir::decode_float(dtype, bits);
       if (std::isnan(value)) continue;
-      // f8e5m2 saturates infinities when rounding, so its own infinity does not come back.
-      if (std::isinf(value) && dtype == DType::kF8E5M2) continue;
       mismatches += ir::encode_float(dtype, value) != bits;
     }
     CAPTURE(ir::name(dtype));

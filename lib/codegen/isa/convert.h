@@ -75,6 +75,7 @@ static inline float tv_f8e5m2_to_f32(uint8_t v) {
 }
 static inline uint8_t tv_f32_to_f8e5m2(float x) {
   uint8_t sign = (uint8_t)((tv_f32_bits(x) >> 24) & 0x80u);
+  if (fabsf(x) == INFINITY) return (uint8_t)(sign | 0x7c);
   return (uint8_t)(x != x ? sign | 0x7f : sign | tv_small_round(fabsf(x), 2, 15, 0x7b));
 }
 static inline float tv_f8e5m2fnuz_to_f32(uint8_t v) {
