@@ -16,9 +16,15 @@ namespace {
 
 constexpr size_t kMaxMessage = 500;
 
+std::string one_line(std::string_view text) {
+  std::string line(text.substr(0, std::min(text.find("\n\n==> Context: "), kMaxMessage)));
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  return line;
+}
+
 // "reason\n\n==> Context: Bad node spec for node. Name: x OpType: Y"
 Error refusal(std::string_view what) {
-  std::string reason(what.substr(0, what.find("\n\n==> Context: ")));
   std::string place;
   if (size_t name = what.find(". Name: "), type = what.find(" OpType: ");
       type != std::string_view::npos && name < type) {
@@ -26,10 +32,7 @@ Error refusal(std::string_view what) {
     place =
         fmt::format("node '{}' ({})", what.substr(name + 8, type - name - 8), op.substr(0, op.find_first_of(" \n")));
   }
-  for (char& c : reason)
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  reason.resize(std::min(reason.size(), kMaxMessage));
-  Error error = bad_input("not a valid model: {}", reason);
+  Error error = bad_input("not a valid model: {}", one_line(what));
   return place.empty() ? error : std::move(error).at(place);
 }
 
@@ -104,6 +107,19 @@ Result<void> check_model(pb::ModelProto& model, const std::filesystem::path& fol
     }
   } catch (const std::exception& error) {
     return refusal(error.what());
+  }
+  return {};
+}
+
+Result<void> check_newest_form(const pb::NodeProto& node) {
+  const int version = node.domain().empty() ? newest_opset() : 0;
+  const auto* schema = version == 0 ? pb::OpSchemaRegistry::Schema(node.op_type(), node.domain())
+                                    : pb::OpSchemaRegistry::Schema(node.op_type(), version, node.domain());
+  if (schema == nullptr) return {};
+  try {
+    schema->Verify(node);
+  } catch (const std::exception& error) {
+    return bad_input("{}", one_line(error.what()));
   }
   return {};
 }

@@ -16,6 +16,7 @@ Result<void> Builder::nodes(const pb::GraphProto& graph, ir::GraphId id) {
 }
 
 Result<void> Builder::node(const pb::NodeProto& proto, ir::GraphId id) {
+  TVC_CHECK_OK(check_newest_form(proto));
   ir::NodeSpec spec;
   spec.op = operator_name(proto);
   spec.outputs = static_cast<size_t>(proto.output_size());

@@ -26,6 +26,8 @@ Result<void> check_depth(const pb::ModelProto& model);
 
 // -- check.cpp: onnx's rules; a refusal names node, operator and reason.
 Result<void> check_model(pb::ModelProto& model, const std::filesystem::path& folder);
+// A node as the newest opset has it: what it reads and says is there. Function bodies may leave that open.
+Result<void> check_newest_form(const pb::NodeProto& node);
 
 // -- functions.cpp: calls of the model's own functions become their bodies. Those of another opset than the model's
 // wait for the second call, when the model is in the newest form.

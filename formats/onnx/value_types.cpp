@@ -24,7 +24,8 @@ void infer_value_types(pb::ModelProto& model) {
     if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
   if (std::all_of(graph.node().begin(), graph.node().end(), is_known_domain)) graph.clear_value_info();
   try {
-    const pb::ShapeInferenceOptions options{/*check_type=*/false, /*strict_mode=*/0, /*data_prop=*/true};
+    // No data propagation: it makes an object of each element of a shape, however many the model claims.
+    const pb::ShapeInferenceOptions options{/*check_type=*/false, /*strict_mode=*/0, /*data_prop=*/false};
     pb::shape_inference::InferShapes(model, pb::OpSchemaRegistry::Instance(), options);
   } catch (const std::exception&) {
   }
