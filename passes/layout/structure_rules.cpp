@@ -131,8 +131,8 @@ Result<bool> block_resize(Twins& twins, ir::NodeId id) {
   ops::NodeView view(module, id);
   ir::ValueId x = twins.find(view.node().inputs[0]);
   const ir::Node node = view.node();
-  if (x == ir::kNone || view.rank(0) != 4 || !has_planar_form(view.out_type(0)) || view.has_input(1) ||
-      node.has("axes"))
+  const bool region = view.has_input(1) && (view.constant(1) == nullptr || view.constant(1)->count() != 0);
+  if (x == ir::kNone || view.rank(0) != 4 || !has_planar_form(view.out_type(0)) || region || node.has("axes"))
     return false;
   const ir::Shape &from = view.shape(0), &to = view.out_type(0).shape;
   if (from[0] != to[0] || from[1] != to[1] || node.s("keep_aspect_ratio_policy", "stretch") != "stretch") return false;
