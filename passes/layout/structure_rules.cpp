@@ -42,9 +42,11 @@ Result<bool> block_elementwise(Twins& twins, ir::NodeId id) {
   if (!is_aligned(view.out_type(0)) && !is_finite_on_padding(view)) return false;
   const auto planar = view.node().inputs;
   const ir::Shape shape = view.out_type(0).shape;
-  bool follows = false;
+  const int rank = view.out_type(0).rank();
+  bool follows = false;  // height and width may be broadcast, as free sizes can look
   for (ir::ValueId input : planar)
-    follows |= input != ir::kNone && twins.find(input) != ir::kNone && module.value(input).type.shape == shape;
+    follows |= input != ir::kNone && twins.find(input) != ir::kNone && module.value(input).type.rank() == rank &&
+               module.value(input).type.shape[1] == shape[1];
   if (!follows) return false;
   const double padding = view.node().op == "Div" ? 1.0 : 0.0;
   std::vector<ir::ValueId> inputs;
