@@ -119,8 +119,9 @@ struct OpDef {
   bool random = false;       // never folded: differs from run to run
   bool elementwise = false;  // each output element depends on the operands' elements at its own (broadcast) place only
   Tolerance tolerance = {};
-  // Operand types as text, comma-separated, one string a sample: "f32[2,3], f32[3]"; attributes after a bar:
-  // "f32[2,3] | axis=1". Tests of the interpreter and of every target come from them.
+  // Operand types as text, comma-separated, one string a sample: "f32[2,3], f32[3]"; given values in braces, _ where
+  // one is omitted: "f32[2,3], _, i64[1]{1}"; attributes after a bar: "f32[2,3] | axis=1 mode=\"linear\"". Tests of
+  // the interpreter and of every target come from them.
   std::vector<std::string_view> samples = {};
 };
 
