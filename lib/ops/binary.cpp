@@ -77,6 +77,10 @@ Expressions express_where(const NodeView& v) {
   return express_elementwise(v, [](const std::vector<Expr>& x) { return te::select(x[0], x[1], x[2]); });
 }
 
+Result<RoutineCall> equal_strings(const NodeView&) {
+  return RoutineCall{"tvrt_op_EqualString", "String.c", {}, {}, {}};
+}
+
 }  // namespace
 
 #define TVC_BINARY(symbol, onnx_name, infer_rule, rule, ...) \
@@ -99,8 +103,12 @@ TVC_BINARY(kMean, "Mean", infer_broadcast, express_mean, "f32[3,4], f32[4]", "f3
 TVC_BINARY(kAnd, "And", infer_broadcast_bool, express_binary<Op::kAnd>, "bool[3,4], bool[4]");
 TVC_BINARY(kOr, "Or", infer_broadcast_bool, express_binary<Op::kOr>, "bool[3,4], bool[4]");
 TVC_BINARY(kXor, "Xor", infer_broadcast_bool, express_binary<Op::kXor>, "bool[3,4], bool[4]");
-TVC_BINARY(kEqual, "Equal", infer_broadcast_bool, express_binary<Op::kEq>, "f32[3,4], f32[4]", "i64[3], i64[3]",
-           "bool[2], bool[2]");
+TVC_DEFINE_OP(kEqual) = {.name = "Equal",
+                         .infer = infer_broadcast_bool,
+                         .express = express_binary<Op::kEq>,
+                         .routine = equal_strings,
+                         .elementwise = true,
+                         .samples = {"f32[3,4], f32[4]", "i64[3], i64[3]", "bool[2], bool[2]"}};
 TVC_BINARY(kLess, "Less", infer_broadcast_bool, express_binary<Op::kLt>, "f32[3,4], f32[4]");
 TVC_BINARY(kLessOrEqual, "LessOrEqual", infer_broadcast_bool, express_binary<Op::kLe>, "f32[3,4], f32[4]");
 TVC_BINARY(kGreater, "Greater", infer_broadcast_bool, express_binary<Op::kGt>, "f32[3,4], f32[4]");

@@ -3,8 +3,8 @@
 //
 // Meaning is exactly one of: express (tensor expressions), decompose (other operators), routine (run-time C function
 // lib/runtime/ops/<Routine>.c), view (the same elements in the same order under another shape), or control (If, Loop,
-// Scan, sequences handled by code generation). `infer` gives output types; shape rules of data-dependent operators use
-// fresh().
+// Scan, sequences handled by code generation). Equal alone has two: an expression, and a routine for strings.
+// `infer` gives output types; shape rules of data-dependent operators use fresh().
 #pragma once
 
 #include <functional>

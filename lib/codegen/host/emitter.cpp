@@ -91,6 +91,7 @@ void Emitter::touch(ir::ValueId value) {
 std::string Emitter::raw(ir::ValueId value) {
   const auto& v = module.value(value);
   if (v.constant) {
+    if (v.type.dtype == ir::DType::kString) return fmt::format("((char*){})", string_table(value));
     if (v.constant->bytes.empty()) return "w";
     return fmt::format("(w + {})", program.weights.add(v.constant->bytes, v.constant));
   }
@@ -233,6 +234,7 @@ Result<void> Emitter::emit() {
     for (const auto& use : uses.of(id)) count += use.node == ir::kNone ? 2 : 1;
     reader_counts_[id] = count;
   }
+  head_ = program.marker();
   emit_inputs();
   TVC_CHECK_OK(emit_graph(0));
   emit_outputs();

@@ -28,8 +28,8 @@ struct Slot {
 
 // What has to run: nodes whose results are read, and symbols that sizes mention.
 struct Needed {
-  std::set<ir::NodeId> nodes;     // operators that run
-  std::set<ir::ValueId> known;    // values written from their known elements
+  std::set<ir::NodeId> nodes;   // operators that run
+  std::set<ir::ValueId> known;  // values written from their known elements
   std::set<std::string> symbols;
 };
 Result<Needed> find_needed(const ir::Module& module, const Target& target);
@@ -75,14 +75,15 @@ class Emitter {
   bool at_prepare(const ir::Dim& dim) const;  // made of input symbols only
   bool at_prepare(const ir::Type& type) const;
   ir::Dim bytes_of(const ir::Type& type) const;
-  void declare(ir::ValueId value);            // storage and C local of a node's output
+  void declare(ir::ValueId value);  // storage and C local of a node's output
   void declare_pooled(ir::ValueId value, bool mutable_pointer);
   void acquire(const std::string& local, const std::string& bytes, bool declare_local);
   ir::ValueId root(ir::ValueId value) const;
   void touch(ir::ValueId value);
-  void bind_elements(ir::ValueId value);      // e<id>_<k> locals that somebody needs
+  void bind_elements(ir::ValueId value);  // e<id>_<k> locals that somebody needs
   void release_dead();
   std::string value_struct(ir::ValueId value);  // a tvrt_value initialiser
+  std::string string_table(ir::ValueId value);  // of a constant: the name of its descriptors
   // control.cpp
   void transfer(ir::ValueId from, ir::ValueId to, ir::GraphId from_graph);
   void assign_sizes(ir::ValueId from, ir::ValueId to);
@@ -97,12 +98,14 @@ class Emitter {
 
   Needed needed_;
   std::vector<Slot> slots_;
-  std::vector<int> current_node_;  // by graph: ordinal of the node being emitted at that level
+  std::vector<int> current_node_;                  // by graph: ordinal of the node being emitted at that level
   std::vector<std::pair<size_t, int>> node_ends_;  // by ordinal: marker, step
   std::set<std::string> input_symbols_;
   std::set<std::string> routine_files_, routine_symbols_;
   std::vector<std::string> scratch_blocks_;  // pool blocks of the node being emitted
-  int locals_ = 0;  // counter of temporary names
+  std::set<ir::ValueId> string_tables_;
+  size_t head_ = 0;  // marker at the head of run()
+  int locals_ = 0;   // counter of temporary names
   std::vector<int> reader_counts_;
 };
 

@@ -29,15 +29,19 @@ std::string Emitter::value_struct(ir::ValueId value) {
   }
   std::string dims;
   for (const auto& d : v.type.shape) dims += (dims.empty() ? "" : ", ") + size(d);
-  std::string data = raw(value);
-  if (v.constant && v.type.dtype == ir::DType::kString) {
-    std::string items;
-    for (const auto& s : v.constant->strings) items += fmt::format("{{{}, {}}}, ", quoted(s), s.size());
-    data = fmt::format("(tvrt_string[]){{{}{{0, 0}}}}", items);
-  }
   return fmt::format(
       "(tvrt_value){{.kind = TVRT_KIND_TENSOR, .dtype = {}, .rank = {}, .dims = {{{}}}, .data = (void*){}}}",
-      static_cast<int>(v.type.dtype), v.type.rank(), dims.empty() ? "0" : dims, data);
+      static_cast<int>(v.type.dtype), v.type.rank(), dims.empty() ? "0" : dims, raw(value));
+}
+
+// Strings of a constant, as a table of descriptors at the head of run().
+std::string Emitter::string_table(ir::ValueId value) {
+  std::string name = fmt::format("s{}", value);
+  if (!string_tables_.insert(value).second) return name;
+  std::string items;
+  for (const auto& s : module.value(value).constant->strings) items += fmt::format("{{{}, {}}}, ", quoted(s), s.size());
+  program.at_marker(head_, fmt::format("static const tvrt_string {}[] = {{{}{{0, 0}}}};", name, items));
+  return name;
 }
 
 Result<void> Emitter::emit_routine(ir::NodeId id) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The family of last resort: whatever has a tensor expression becomes loops.
+#include <algorithm>
+
 #include "codegen/loops/emit.h"
 #include "codegen/loops/scalar_text.h"
 #include "codegen/host/program.h"
@@ -30,7 +32,12 @@ Operands operands_of(const ir::Module& module, const ir::Node& node) {
 
 bool claims(const ir::Module& module, ir::NodeId id, const Target&) {
   const auto* def = ops::find(module.node(id).op);
-  return def && def->express && !def->view;
+  if (!def || !def->express || def->view) return false;
+  // A definition that has both means the routine for strings.
+  const auto& node = module.node(id);
+  return !def->routine || std::none_of(node.inputs.begin(), node.inputs.end(), [&](ir::ValueId v) {
+    return v != ir::kNone && module.value(v).type.dtype == ir::DType::kString;
+  });
 }
 
 Result<void> lower(Lowering& lowering, ir::NodeId id) {
