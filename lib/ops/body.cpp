@@ -94,7 +94,7 @@ Result<void> infer_epilogue(InferContext& c) {
   for (size_t k = 0; k < inputs.size(); ++k)
     module.value(inputs[k]).type = k == 0 ? c.out_type(0) : c.type(first + k - 1);
   TVC_CHECK_OK(infer_graph(module, *body));
-  c.set(0, module.value(module.graphs[*body].outputs[0]).type);
+  c.set(0, module.value(module.graphs[*body].outputs[0]).type.dtype, c.out_type(0).shape);
   return {};
 }
 
