@@ -136,7 +136,7 @@ Expressions express_extreme(const NodeView& v) {
   return largest ? express_reduce<ReduceOp::kMax, same, total>(v) : express_reduce<ReduceOp::kMin, same, total>(v);
 }
 
-// log(sum(exp(x))) = m + log(sum(exp(x - m))), m the largest x, so that nothing overflows.
+// log(sum(exp(x))) = m + log(sum(exp(x - m))), m the largest x, so that nothing overflows. Integers as f64.
 Expressions express_log_sum_exp(const NodeView& v) {
   TVC_TRY(auto reduced, reduced_axes(v));
   const DType dtype = v.dtype(0);
@@ -145,14 +145,14 @@ Expressions express_log_sum_exp(const NodeView& v) {
     return std::vector<te::TensorExpr>{
         {dtype, axes, te::read(0, dtype, broadcast_index(v.shape(0), v.shape(0), axes))}};
   }
+  const DType compute = ir::is_float(dtype) ? ir::compute_type(dtype) : DType::kF64;
   Parts p = parts_of(v, *reduced), q = parts_of(v, *reduced);
   for (size_t k = 0; k < p.out.size(); ++k)
     for (Expr& i : q.index)
       i = te::substitute_vars(i, [&](int id) -> Expr { return id == q.out[k].var ? te::var(p.out[k].var) : nullptr; });
-  Expr raw = te::read(0, dtype, p.index);
-  Expr highest = te::reduce(ReduceOp::kMax, p.over, raw);
-  Expr finite = te::select(te::unary(Op::kIsInf, highest), te::number(highest->dtype, 0), highest);
-  Expr x = te::read(0, dtype, q.index);
+  Expr highest = te::reduce(ReduceOp::kMax, p.over, te::cast(compute, te::read(0, dtype, p.index)));
+  Expr finite = te::select(te::unary(Op::kIsInf, highest), te::number(compute, 0), highest);
+  Expr x = te::cast(compute, te::read(0, dtype, q.index));
   Expr sum = te::reduce(ReduceOp::kSum, q.over, te::unary(Op::kExp, x - finite));
   return std::vector<te::TensorExpr>{{dtype, p.out, te::cast(dtype, finite + te::unary(Op::kLog, sum))}};
 }
