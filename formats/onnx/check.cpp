@@ -82,6 +82,43 @@ class StandInShapes {
   std::vector<pb::TypeProto_Tensor*> given_;
 };
 
+// onnx calls GroupNormalization of opsets 18 to 20 deprecated, for its scale had a wrong shape; exporters wrote it and
+// its meaning is known. For as long as this lives it is of a domain that the checker does not know.
+class UncheckedGroupNormalization {
+ public:
+  static constexpr const char* kDomain = "tvc.unchecked";
+  explicit UncheckedGroupNormalization(pb::ModelProto& model) {
+    add(*model.mutable_graph()->mutable_node(), opset_of(model, ""));
+    for (auto& function : *model.mutable_functions()) {
+      const size_t before = nodes_.size();
+      for (const auto& import : function.opset_import())
+        if (import.domain().empty()) add(*function.mutable_node(), import.version());
+      if (nodes_.size() == before) continue;
+      auto* import = function.add_opset_import();
+      import->set_domain(kDomain);
+      import->set_version(1);
+    }
+  }
+  ~UncheckedGroupNormalization() {
+    for (auto* node : nodes_) node->clear_domain();
+  }
+  UncheckedGroupNormalization(const UncheckedGroupNormalization&) = delete;
+  UncheckedGroupNormalization& operator=(const UncheckedGroupNormalization&) = delete;
+
+ private:
+  void add(google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes, int64_t opset) {
+    if (opset < 18 || opset > 20) return;
+    for (auto& node : nodes) {
+      for (auto& attribute : *node.mutable_attribute())
+        if (attribute.has_g()) add(*attribute.mutable_g()->mutable_node(), opset);
+      if (node.op_type() != "GroupNormalization" || !node.domain().empty()) continue;
+      node.set_domain(kDomain);
+      nodes_.push_back(&node);
+    }
+  }
+  std::vector<pb::NodeProto*> nodes_;
+};
+
 }  // namespace
 
 Result<void> check_model(pb::ModelProto& model, const std::filesystem::path& folder) {
@@ -93,10 +130,13 @@ Result<void> check_model(pb::ModelProto& model, const std::filesystem::path& fol
   for (const auto& function : model.functions()) unknown_operators(function.node(), functions, unknown);
   if (!unknown.empty()) return unsupported("these nodes need operators that no opset has:{}", unknown);
   const StandInShapes shapes(*model.mutable_graph());
+  const UncheckedGroupNormalization unchecked(model);
   try {
     pb::checker::CheckerContext context;
     context.set_ir_version(static_cast<int>(model.ir_version()));
-    context.set_opset_imports(versions(model.opset_import()));
+    auto imports = versions(model.opset_import());
+    imports[UncheckedGroupNormalization::kDomain] = 1;
+    context.set_opset_imports(std::move(imports));
     context.set_model_dir(folder.string());
     context.set_skip_opset_compatibility_check(true);  // a function of another opset is brought to the newest by itself
     pb::checker::LexicalScopeContext scope;

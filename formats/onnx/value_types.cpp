@@ -5,6 +5,7 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 
 namespace tvc::onnx_format {
@@ -41,7 +42,33 @@ void ValueTypes::add(const pb::GraphProto& graph) {
     auto* shape = type.mutable_tensor_type()->mutable_shape();
     for (int64_t d : tensor.dims()) shape->add_dim()->set_dim_value(d);
     types_[tensor.name()] = &type;
+    add_constant(tensor.name(), tensor);
   }
+  for (const auto& node : graph.node())
+    if (operator_name(node) == "Constant" && node.output_size() == 1 && node.attribute_size() == 1 &&
+        node.attribute(0).has_t())
+      add_constant(node.output(0), node.attribute(0).t());
+}
+
+void ValueTypes::add_constant(const std::string& name, const pb::TensorProto& tensor) {
+  constexpr size_t kMaxBytes = 16 * sizeof(float);
+  if (tensor.data_type() != pb::TensorProto::FLOAT || tensor.data_location() == pb::TensorProto::EXTERNAL) return;
+  const std::string& raw = tensor.raw_data();
+  if (tensor.float_data_size() * sizeof(float) > kMaxBytes || raw.size() > kMaxBytes) return;
+  std::vector<float> elements(tensor.float_data().begin(), tensor.float_data().end());
+  if (tensor.has_raw_data()) {
+    elements.resize(raw.size() / sizeof(float));
+    std::memcpy(elements.data(), raw.data(), elements.size() * sizeof(float));
+  }
+  floats_[name] = std::move(elements);
+}
+
+const std::vector<float>* ValueTypes::floats(const std::string& name) const {
+  for (const ValueTypes* scope = this; scope != nullptr; scope = scope->outer_) {
+    if (auto it = scope->floats_.find(name); it != scope->floats_.end()) return &it->second;
+    if (scope->types_.find(name) != scope->types_.end()) return nullptr;
+  }
+  return nullptr;
 }
 
 const pb::TypeProto* ValueTypes::find(const std::string& name) const {

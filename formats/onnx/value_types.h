@@ -5,6 +5,7 @@
 #include <deque>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "formats/onnx/protos.h"
 
@@ -18,14 +19,17 @@ class ValueTypes {
  public:
   explicit ValueTypes(const ValueTypes* outer = nullptr) : outer_(outer) {}
   void add(const pb::GraphProto& graph);
-  const pb::TypeProto* find(const std::string& name) const;  // null: unknown
-  int rank(const std::string& name) const;                   // -1: unknown
-  int element_type(const std::string& name) const;           // 0: unknown
+  const pb::TypeProto* find(const std::string& name) const;         // null: unknown
+  int rank(const std::string& name) const;                          // -1: unknown
+  int element_type(const std::string& name) const;                  // 0: unknown
+  const std::vector<float>* floats(const std::string& name) const;  // a small constant's elements; null: unknown
 
  private:
+  void add_constant(const std::string& name, const pb::TensorProto& tensor);
   const ValueTypes* outer_;
   std::unordered_map<std::string, const pb::TypeProto*> types_;
   std::deque<pb::TypeProto> of_initializers_;
+  std::unordered_map<std::string, std::vector<float>> floats_;
 };
 
 }  // namespace tvc::onnx_format

@@ -87,3 +87,17 @@ TEST_CASE("an operator without a definition becomes its schema's function") {
   CHECK(mean->label() == "norm");
   CHECK(module->value(module->main().outputs[0]).name == "y");
 }
+
+TEST_CASE("GroupNormalization of opset 18, which onnx calls deprecated, is read in functions and outside") {
+  auto module = import_text(R"(<ir_version: 9, opset_import: ["" : 18, "local" : 1]>
+    g (float[2, 4, 3] x) => (float[2, 4, 3] y) <float[2] s = {1, 2}, float[2] b = {3, 4}> {
+      a = GroupNormalization <num_groups = 2> (x, s, b)
+      y = local.Norm(a, s, b)
+    }
+    <domain: "local", opset_import: ["" : 19]>
+    Norm (a, s, b) => (c) { c = GroupNormalization <num_groups = 2> (a, s, b) })");
+  REQUIRE_MESSAGE(module.ok(), module.error().text());
+  size_t repeated = 0;
+  for (const auto& op : ops_of(*module)) repeated += op == "Expand" ? 1 : 0;
+  CHECK(repeated == 4);
+}

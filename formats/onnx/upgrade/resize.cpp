@@ -22,31 +22,48 @@ pb::NodeProto resize(const Upgrade& u, const std::string& x, const std::string& 
   return form.node;
 }
 
-Result<std::string> scales_of(Upgrade& u) {
-  if (const auto* scales = u.find("scales")) return u.floats({scales->floats().begin(), scales->floats().end()});
+// The scales where they are known, and else the value that gives them.
+struct Scales {
+  std::vector<float> known;
+  std::string value;
+};
+
+Result<Scales> scales_of(const Upgrade& u) {
+  if (const auto* scales = u.find("scales")) return Scales{{scales->floats().begin(), scales->floats().end()}, ""};
   const auto *height = u.find("height_scale"), *width = u.find("width_scale");
-  if (height != nullptr && width != nullptr) return u.floats({1, 1, height->f(), width->f()});
+  if (height != nullptr && width != nullptr) return Scales{{1, 1, height->f(), width->f()}, ""};
   if (u.input(1).empty()) return bad_input("it has no scales");
-  return u.input(1);
+  const auto* known = u.context.types.floats(u.input(1));
+  return Scales{known != nullptr ? *known : std::vector<float>(), u.input(1)};
+}
+
+template <typename Limit>
+std::string limited(Upgrade& u, const Scales& scales, const char* op, Limit limit) {
+  if (scales.known.empty()) return u.add(op, {scales.value, u.floats({1})});
+  std::vector<float> values;
+  for (float scale : scales.known) values.push_back(limit(scale, 1.0f));
+  return u.floats(values);
 }
 
 }  // namespace
 
 Result<void> upgrade_upsample(Upgrade& u) {
-  TVC_TRY(const std::string scales, scales_of(u));
+  TVC_TRY(const Scales scales, scales_of(u));
   std::string mode = u.s("mode", "nearest");
   if (mode == "bilinear") mode = "linear";
   const std::string x = u.input(0), y = u.node.output(0);
-  const auto* given = u.find("scales");
-  const bool only_enlarges =
-      u.node.op_type() == "Upsample" &&
-      (given == nullptr || std::all_of(given->floats().begin(), given->floats().end(), [](float f) { return f >= 1; }));
-  if (mode != "nearest" || only_enlarges) {
-    u.node = resize(u, x, scales, mode, "floor", y);
+  const auto all = [&](auto holds) {
+    return !scales.known.empty() && std::all_of(scales.known.begin(), scales.known.end(), holds);
+  };
+  const bool enlarges = (scales.known.empty() && u.node.op_type() == "Upsample") || all([](float s) { return s >= 1; });
+  if (mode != "nearest" || enlarges || all([](float s) { return s <= 1; })) {
+    const std::string value = scales.known.empty() ? scales.value : u.floats(scales.known);
+    u.node = resize(u, x, value, mode, enlarges ? "floor" : "ceil", y);
     return {};
   }
-  const std::string enlarged = u.fresh("enlarged"), one = u.floats({1});
-  const std::string up = u.add("Max", {scales, one}), down = u.add("Min", {scales, one});
+  const std::string enlarged = u.fresh("enlarged");
+  const std::string up = limited(u, scales, "Max", [](float a, float b) { return std::max(a, b); });
+  const std::string down = limited(u, scales, "Min", [](float a, float b) { return std::min(a, b); });
   u.before.push_back(resize(u, x, up, mode, "floor", enlarged));
   u.node = resize(u, enlarged, down, mode, "ceil", y);
   return {};

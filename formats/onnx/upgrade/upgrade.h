@@ -52,7 +52,7 @@ class Upgrade {
 
 void set_int(pb::NodeProto& node, const std::string& name, int64_t value);
 
-#define TVC_UPGRADE(op, below, function, needs_types) Result<void> function(Upgrade& u);
+#define TVC_UPGRADE(op, below, function, stage) Result<void> function(Upgrade& u);
 #include "formats/onnx/upgrade/rows.inc"
 #undef TVC_UPGRADE
 

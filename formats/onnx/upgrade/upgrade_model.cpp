@@ -11,10 +11,10 @@ struct Row {
   std::string_view op;
   int below;
   Result<void> (*apply)(Upgrade&);
-  bool needs_types;
+  int stage;
 };
 constexpr Row kRows[] = {
-#define TVC_UPGRADE(op, below, function, needs_types) {op, below, function, needs_types},
+#define TVC_UPGRADE(op, below, function, stage) {op, below, function, stage},
 #include "formats/onnx/upgrade/rows.inc"
 #undef TVC_UPGRADE
 };
@@ -23,20 +23,28 @@ bool applies(const Row& row, const pb::NodeProto& node, int opset) {
   return row.op == node.op_type() && opset < row.below && node.domain().empty();
 }
 
-bool needs_types(const pb::GraphProto& graph, int opset) {
+bool has_rows(const pb::GraphProto& graph, int opset, int stage) {
   return std::any_of(graph.node().begin(), graph.node().end(), [&](const auto& node) {
     for (const Row& row : kRows)
-      if (row.needs_types && applies(row, node, opset)) return true;
+      if (row.stage >= stage && applies(row, node, opset)) return true;
     for (const auto& attribute : node.attribute())
-      if (attribute.has_g() && needs_types(attribute.g(), opset)) return true;
+      if (attribute.has_g() && has_rows(attribute.g(), opset, stage)) return true;
     return false;
   });
+}
+
+Result<void> run_stage(pb::ModelProto& model, int opset, int stage) {
+  if (!has_rows(model.graph(), opset, stage)) return {};
+  infer_value_types(model);
+  Names names(model);
+  const ValueTypes outside;
+  return upgrade_graph(*model.mutable_graph(), {opset, outside, names, stage});
 }
 
 Result<std::vector<pb::NodeProto>> upgrade_node(pb::NodeProto node, const UpgradeContext& context) {
   std::vector<const Row*> rows;  // of the operator as it is named in the model
   for (const Row& row : kRows)
-    if (applies(row, node, context.opset)) rows.push_back(&row);
+    if (applies(row, node, context.opset) && (context.stage == 0 || context.stage == row.stage)) rows.push_back(&row);
   std::vector<pb::NodeProto> nodes;
   if (rows.empty()) {
     nodes.push_back(std::move(node));
@@ -61,7 +69,7 @@ Result<std::vector<pb::NodeProto>> upgrade_node(pb::NodeProto node, const Upgrad
 Result<std::vector<pb::NodeProto>> upgrade_tree(pb::NodeProto node, const UpgradeContext& context) {
   for (auto& attribute : *node.mutable_attribute())
     if (attribute.has_g()) TVC_CHECK_OK(upgrade_graph(*attribute.mutable_g(), context));
-  if (context.opset < 6) {
+  if (context.opset < 6 && context.stage != 2) {
     Upgrade upgrade(std::move(node), context);
     upgrade.remove("consumed_inputs");
     node = std::move(upgrade.node);
@@ -72,7 +80,7 @@ Result<std::vector<pb::NodeProto>> upgrade_tree(pb::NodeProto node, const Upgrad
 Result<void> upgrade_graph(pb::GraphProto& graph, const UpgradeContext& context) {
   ValueTypes types(&context.types);
   types.add(graph);
-  const UpgradeContext inner{context.opset, types, context.names};
+  const UpgradeContext inner{context.opset, types, context.names, context.stage};
   google::protobuf::RepeatedPtrField<pb::NodeProto> upgraded;
   upgraded.Reserve(graph.node_size());
   for (auto& node : *graph.mutable_node()) {
@@ -85,14 +93,11 @@ Result<void> upgrade_graph(pb::GraphProto& graph, const UpgradeContext& context)
 
 Result<void> upgrade_model(pb::ModelProto& model) {
   const int opset = opset_of(model, "") == 0 ? newest_opset() : opset_of(model, "");
-  if (needs_types(model.graph(), opset)) infer_value_types(model);
-  Names names(model);
-  const ValueTypes outside;
-  TVC_CHECK_OK(upgrade_graph(*model.mutable_graph(), {opset, outside, names}));
+  TVC_CHECK_OK(run_stage(model, opset, 1));
   if (opset_of(model, "") == 0) model.add_opset_import();  // for what the model's functions bring in
   for (auto& import : *model.mutable_opset_import())
     if (import.domain().empty()) import.set_version(newest_opset());
-  return {};
+  return run_stage(model, opset, 2);
 }
 
 }  // namespace tvc::onnx_format

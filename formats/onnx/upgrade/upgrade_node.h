@@ -14,6 +14,7 @@ struct UpgradeContext {
   int opset;  // of the nodes as they are
   const ValueTypes& types;
   Names& names;
+  int stage = 0;  // of rows.inc; 0: both
 };
 // The nodes that stand for one: its bodies first, then itself.
 Result<std::vector<pb::NodeProto>> upgrade_tree(pb::NodeProto node, const UpgradeContext& context);
