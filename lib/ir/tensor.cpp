@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors with storage of their own, and their elements as int64 or double.
 #include <cmath>
+#include <cstdlib>
+#include <new>
 
 #include "ir/ir.h"
 #include "ir/storage.h"
@@ -22,10 +24,10 @@ Tensor make_tensor(DType dtype, std::vector<int64_t> dims, std::span<std::byte>*
     return tensor;
   }
   auto bytes = static_cast<size_t>(packed_bytes(dtype, tensor.count()));
-  // Vectors of max_align_t keep 16-byte alignment, so that any element type may lie here.
-  auto storage = std::make_shared<std::vector<std::max_align_t>>((bytes + sizeof(std::max_align_t) - 1) /
-                                                                 sizeof(std::max_align_t));
-  auto* data = reinterpret_cast<std::byte*>(storage->data());
+  // Aligned for any element type; the system's zero pages are as good as written ones.
+  std::shared_ptr<void> storage(std::calloc(bytes + 1, 1), std::free);
+  if (!storage) throw std::bad_alloc();
+  auto* data = static_cast<std::byte*>(storage.get());
   tensor.bytes = {data, bytes};
   if (out_bytes != nullptr) *out_bytes = {data, bytes};
   tensor.owner = std::move(storage);

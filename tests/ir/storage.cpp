@@ -43,3 +43,14 @@ TEST_CASE("sub-byte elements are packed low bits first") {
   CHECK(std::to_integer<int>(tensor.bytes[1]) == 0x07);
   CHECK(ir::to_i64(tensor) == std::vector<int64_t>{1, -2, 7});
 }
+
+TEST_CASE("new tensors are zero, whatever lay there before") {
+  for (int round = 0; round < 64; ++round) {
+    std::vector<std::byte> dirt(24 + static_cast<size_t>(round), std::byte{0xff});
+    dirt.clear();
+    dirt.shrink_to_fit();
+    std::span<std::byte> bytes;
+    ir::Tensor tensor = ir::make_tensor(ir::DType::kU8, {24 + round}, &bytes);
+    for (std::byte b : bytes) REQUIRE(b == std::byte{0});
+  }
+}
