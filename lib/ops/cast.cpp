@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cast, CastLike, BitCast; Identity; Dropout in inference.
+// Cast, CastLike, BitCast; Identity.
 #include "ops/cast.h"
 
 namespace tvc::ops {
@@ -72,27 +72,6 @@ Result<void> infer_bit_cast(InferContext& c) {
   return {};
 }
 
-Result<void> infer_dropout(InferContext& c) {
-  c.set(0, c.type(0));
-  c.set(1, DType::kBool, c.shape(0));
-  return {};
-}
-
-// In training with a ratio of 0 nothing is dropped either.
-Expressions express_dropout(const NodeView& v) {
-  if (v.has_input(2)) {
-    const ir::Tensor* training = v.constant(2);
-    const ir::Tensor* ratio = v.has_input(1) ? v.constant(1) : nullptr;
-    bool off = training != nullptr && ir::to_i64(*training)[0] == 0;
-    bool nothing = v.has_input(1) && ratio != nullptr && ir::to_f64(*ratio)[0] == 0;
-    if (!off && !nothing) return unsupported("Dropout in training is not supported");
-  }
-  auto axes = axes_of(v.out_type(0).shape);
-  te::Expr x = te::read(0, v.dtype(0), broadcast_index(v.shape(0), v.out_type(0).shape, axes));
-  auto mask_axes = axes_of(v.out_type(0).shape);
-  return std::vector<te::TensorExpr>{{v.dtype(0), axes, x}, {DType::kBool, mask_axes, te::boolean(true)}};
-}
-
 Result<void> infer_identity(InferContext& c) {
   c.set(0, c.type(0));
   return {};
@@ -115,7 +94,5 @@ TVC_DEFINE_OP(kCastLike) = {.name = "CastLike",
                             .elementwise = true,
                             .samples = {"f32[3,4], i64[1]"}};
 TVC_DEFINE_OP(kIdentity) = {.name = "Identity", .infer = infer_identity, .view = true, .samples = {"f32[3,4]"}};
-TVC_DEFINE_OP(kDropout) = {
-    .name = "Dropout", .infer = infer_dropout, .express = express_dropout, .samples = {"f32[3,4]"}};
 
 }  // namespace tvc::ops

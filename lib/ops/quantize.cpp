@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear: y = saturate(round(x / scale) + zero point); DequantizeLinear: y = (x - zero point) * scale; per
 // tensor, per axis, per block.
-#include "ops/op_def.h"
+#include "ops/cast.h"
 
 namespace tvc::ops {
 namespace {
@@ -56,12 +56,16 @@ Expressions express_quantize(const NodeView& v) {
   TVC_TRY(auto at, scale_index(v, axes));
   std::vector<Expr> self;
   for (const auto& axis : axes) self.push_back(te::var(axis.var));
-  Expr x = te::cast(DType::kF32, te::read(0, v.dtype(0), self)),
-       scale = te::cast(DType::kF32, te::read(1, v.dtype(1), at));
-  Expr y = x / scale;
+  // The division has the precision of the scale, or the one asked for.
+  const int64_t asked = v.i("precision", 0);
+  const DType precision = asked == 0 ? v.dtype(1) : static_cast<DType>(asked);
+  if (!ir::is_float(precision)) return bad_input("a precision that is no type of floats");
+  Expr x = te::cast(precision, te::read(0, v.dtype(0), self)), scale = te::cast(precision, te::read(1, v.dtype(1), at));
+  Expr y = te::cast(DType::kF32, te::cast(precision, x / scale));
   if (ir::is_int(to)) y = te::unary(Op::kRoundEven, y);
   if (v.has_input(2)) y = y + te::cast(DType::kF32, te::read(2, v.dtype(2), at));
   if (ir::is_int(to)) y = te::cast(DType::kI32, saturated(y, to));
+  else if (ir::bit_width(to) <= 8) y = cast_small_float(y, to, v.i("saturate", 1) != 0);
   return std::vector<te::TensorExpr>{{to, axes, te::cast(to, y)}};
 }
 
