@@ -69,6 +69,8 @@ Result<ir::Type> join_types(const ir::Type& a, const ir::Type& b, const std::fun
     join_items(type, b);
     return type;
   }
+  if (a.rank() != b.rank() && ir::product(a.shape).is(1) && ir::product(b.shape).is(1))
+    return a.rank() > b.rank() ? a : b;  // one element, as a scalar or not
   if (a.rank() != b.rank()) return unsupported("tensors of rank {} and {} meet", a.rank(), b.rank());
   for (size_t axis = 0; axis < a.shape.size(); ++axis)
     if (a.shape[axis] != b.shape[axis]) type.shape[axis] = size(axis);

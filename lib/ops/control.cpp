@@ -4,7 +4,9 @@
 #include <charconv>
 #include <set>
 
+#include "ops/branches.h"
 #include "ops/containers.h"
+#include "ops/elements.h"
 
 namespace tvc::ops {
 namespace {
@@ -48,12 +50,29 @@ Result<ir::GraphId> body_of(const NodeView& v, std::string_view key) {
   return *graph;
 }
 
+// The other branch may have no meaning for these sizes, and is never looked at.
+Result<void> infer_taken(InferContext& c, ir::GraphId graph) {
+  ir::Module& module = c.mutable_module();
+  TVC_CHECK_OK(infer_graph(module, graph));
+  const auto results = module.graphs[graph].outputs;
+  for (size_t k = 0; k < c.output_count() && k < results.size(); ++k) {
+    c.set(k, module.value(results[k]).type);
+    if (auto elements = elements_of(module, results[k]);
+        elements && static_cast<int64_t>(elements->size()) <= kMaxKnown)
+      c.set_known(k, std::move(*elements));
+  }
+  return {};
+}
+
 Result<void> infer_if(InferContext& c) {
   TVC_TRY(ir::GraphId then_graph, body_of(c, "then_branch"));
   TVC_TRY(ir::GraphId else_graph, body_of(c, "else_branch"));
   ir::Module& module = c.mutable_module();
+  if (auto taken = taken_branch(module, c.id()); taken && !taken->guarded)
+    return infer_taken(c, taken->then_branch ? then_graph : else_graph);
   TVC_CHECK_OK(infer_graph(module, then_graph));
   TVC_CHECK_OK(infer_graph(module, else_graph));
+  if (auto taken = taken_branch(module, c.id())) return infer_taken(c, taken->then_branch ? then_graph : else_graph);
   const Scope then_scope(module, then_graph), else_scope(module, else_graph);
   for (size_t k = 0; k < c.output_count(); ++k) {
     if (!c.has_output(k)) continue;
@@ -286,6 +305,7 @@ Values decompose_scan(DecomposeContext& c) {
 
 }  // namespace
 
+TVC_DEFINE_OP(kGuard) = {.name = "tvc.Guard", .infer = infer_same_as_input, .control = true};
 TVC_DEFINE_OP(kIf) = {.name = "If", .infer = infer_if, .control = true};
 TVC_DEFINE_OP(kLoop) = {.name = "Loop", .infer = infer_loop, .control = true};
 TVC_DEFINE_OP(kScan) = {.name = "Scan", .infer = infer_scan, .decompose = decompose_scan, .control = true};

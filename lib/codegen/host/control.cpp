@@ -77,6 +77,17 @@ void Emitter::transfer(ir::ValueId from, ir::ValueId to, ir::GraphId from_graph)
   assign_sizes(from, to);
 }
 
+// The value itself, once the condition that its rank rests on holds.
+Result<void> Emitter::emit_guard(ir::NodeId id) {
+  const auto& node = module.node(id);
+  program.line(
+      fmt::format("if (!*{}) return f->host->fail(f, TVRT_RUN_FAILED, \"a size decides the rank of a value, and "
+                  "the code is for another size: {}\");",
+                  pointer(node.inputs[1], false), comment_text(node.label())));
+  share_or_copy(node.inputs[0], node.outputs[0]);
+  return {};
+}
+
 Result<void> Emitter::emit_if(ir::NodeId id) {
   const auto& node = module.node(id);
   for (auto out : node.outputs)

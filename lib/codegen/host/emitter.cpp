@@ -126,6 +126,25 @@ void Emitter::share(ir::ValueId value, ir::ValueId with) {
   program.line(fmt::format("char* v{} = {};", value, raw(with)));
 }
 
+// A view: the same storage, but an output of the model never lies in what is the caller's.
+void Emitter::share_or_copy(ir::ValueId from, ir::ValueId to) {
+  if (module.value(to).type.kind != ir::Kind::kTensor) {
+    slots_[to].declared = true;
+    touch(from);
+    program.line(fmt::format("tvrt_value t{} = t{};", to, from));
+    return;
+  }
+  bool caller_owns = module.value(from).constant || module.value(root(from)).producer == ir::kNone;
+  const auto& outputs = module.main().outputs;
+  if (caller_owns && std::find(outputs.begin(), outputs.end(), to) != outputs.end()) {
+    declare(to);
+    program.line(
+        fmt::format("memcpy({}, {}, (size_t)({}));", raw(to), raw(from), size(bytes_of(module.value(to).type))));
+  } else {
+    share(to, from);
+  }
+}
+
 void Emitter::acquire(const std::string& local, const std::string& bytes, bool declare_local) {
   program.line(fmt::format("{}{} = f->host->acquire(f, {});", declare_local ? "char* " : "", local, bytes));
   program.line(fmt::format("if (!{}) return TVRT_OUT_OF_MEMORY;", local));
@@ -311,24 +330,10 @@ Result<void> Emitter::emit_operator(ir::NodeId id) {
   const auto* def = ops::find(node.op);
   if (!def) return unsupported("operator {} has no definition", node.op);
   if (node.op == "If") return emit_if(id);
+  if (node.op == "tvc.Guard") return emit_guard(id);
   if (node.op == "Loop") return emit_loop(id);
   if (def->view) {
-    auto from = node.inputs[0], to = node.outputs[0];
-    if (module.value(to).type.kind != ir::Kind::kTensor) {
-      slots_[to].declared = true;
-      touch(from);
-      program.line(fmt::format("tvrt_value t{} = t{};", to, from));
-      return {};
-    }
-    bool caller_owns = module.value(from).constant || module.value(root(from)).producer == ir::kNone;
-    const auto& outputs = module.main().outputs;
-    if (caller_owns && std::find(outputs.begin(), outputs.end(), to) != outputs.end()) {
-      declare(to);
-      program.line(
-          fmt::format("memcpy({}, {}, (size_t)({}));", raw(to), raw(from), size(bytes_of(module.value(to).type))));
-    } else {
-      share(to, from);
-    }
+    share_or_copy(node.inputs[0], node.outputs[0]);
     return {};
   }
   const Family* family = family_of(module, id, target);

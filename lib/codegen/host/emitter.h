@@ -66,6 +66,7 @@ class Emitter {
   void define_before(const ir::Dim& dim, std::set<std::string>& done, std::string& text) const;
   Result<void> emit_operator(ir::NodeId node);
   Result<void> emit_routine(ir::NodeId node);
+  Result<void> emit_guard(ir::NodeId node);
   Result<void> emit_if(ir::NodeId node);
   Result<void> emit_loop(ir::NodeId node);
   void emit_known(ir::ValueId value);
@@ -75,6 +76,7 @@ class Emitter {
   bool at_prepare(const ir::Dim& dim) const;  // made of input symbols only
   bool at_prepare(const ir::Type& type) const;
   ir::Dim bytes_of(const ir::Type& type) const;
+  void share_or_copy(ir::ValueId from, ir::ValueId to);
   void declare(ir::ValueId value);  // storage and C local of a node's output
   void declare_pooled(ir::ValueId value, bool mutable_pointer);
   void acquire(const std::string& local, const std::string& bytes, bool declare_local);
