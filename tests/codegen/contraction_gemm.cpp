@@ -5,13 +5,21 @@ using namespace tvc;
 using namespace tvc::tests;
 
 TEST_CASE("products of matrices with constant weights") {
-  for (int64_t m : {0, 1, 5, 13, 97})
-    for (int64_t n : {1, 15, 16, 17, 64, 113}) {
-      CAPTURE(m);
-      CAPTURE(n);
-      const int64_t k = m == 13 ? 1 : m == 5 ? 1031 : 37;
-      check_node({"MatMul", {{m, k}, {k, n}}, {false, true}}, 2e-4);
-    }
+  struct Size {
+    int64_t m, n, k;
+  };
+  for (const Size& s : {Size{0, 16, 37},
+                        {1, 1, 37},
+                        {1, 113, 1031},
+                        {5, 17, 1031},
+                        {13, 15, 1},
+                        {13, 64, 37},
+                        {97, 16, 5},
+                        {97, 113, 37},
+                        {3, 7, 0}}) {
+    CAPTURE(fmt::format("{} x {} x {}", s.m, s.n, s.k));
+    check_node({"MatMul", {{s.m, s.k}, {s.k, s.n}}, {false, true}}, 2e-4);
+  }
 }
 
 TEST_CASE("a product in several passes over its depth") {

@@ -90,6 +90,19 @@ inline Result<std::vector<ir::Tensor>> run_loaded(const tvrt_program& program, c
   return results;
 }
 
+// Compiled units of this process's programs, many of which share their kernels; gone at its end.
+struct UnitCache {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / ("tvc_units_" + std::to_string(getpid()));
+  ~UnitCache() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  static const UnitCache& shared() {
+    static UnitCache cache;
+    return cache;
+  }
+};
+
 // The module's program for `target`, loaded; symbols in the module's order.
 class LoadedProgram {
  public:
@@ -97,7 +110,8 @@ class LoadedProgram {
     CollectedDiagnostics diagnostics;
     auto self = std::make_unique<LoadedProgram>();
     TVC_TRY(self->tree, codegen::emit_source(module, target, self->weights, diagnostics));
-    TVC_TRY(auto object, codegen::build_object(self->tree, target, {}, diagnostics));
+    TVC_TRY(auto object,
+            codegen::build_object(self->tree, target, {.cache_folder = UnitCache::shared().path}, diagnostics));
     std::string path = (std::filesystem::temp_directory_path() / "tvc_test_XXXXXX").string();
     int fd = mkstemp(path.data());
     if (fd < 0) return internal("no temporary file");
