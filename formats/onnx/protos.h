@@ -17,6 +17,7 @@ namespace tvc::onnx_format {
 namespace pb = ONNX_NAMESPACE;
 
 inline constexpr int kMaxGraphDepth = 32;
+inline constexpr int kMaxRank = 8;  // of inputs and constants: what the run time takes
 
 // -- read.cpp: the parsed message, domain "ai.onnx" written as "", versions within what is known.
 Result<std::shared_ptr<pb::ModelProto>> read_proto(const std::filesystem::path& path);

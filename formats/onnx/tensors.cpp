@@ -11,7 +11,6 @@ namespace {
 
 using ir::DType;
 
-constexpr int kMaxRank = 64;
 constexpr int64_t kMaxBytes = int64_t{1} << 46;
 
 template <typename Field>
@@ -86,7 +85,7 @@ ir::Tensor usable_copy(const ir::Tensor& tensor) {
 Result<TensorLayout> read_layout(int data_type, const google::protobuf::RepeatedField<int64_t>& dims) {
   if (data_type <= 0 || data_type > static_cast<int>(DType::kI2))
     return unsupported("element type {} is not known", data_type);
-  if (dims.size() > kMaxRank) return unsupported("it has {} dimensions", dims.size());
+  if (dims.size() > kMaxRank) return unsupported("it has {} dimensions, and {} are the most", dims.size(), kMaxRank);
   TensorLayout layout{static_cast<DType>(data_type), {dims.begin(), dims.end()}, 1, 0};
   const bool empty = std::find(dims.begin(), dims.end(), 0) != dims.end();
   for (int64_t d : dims) {

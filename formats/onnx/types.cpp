@@ -5,7 +5,6 @@ namespace tvc::onnx_format {
 namespace {
 
 constexpr size_t kMaxNesting = 8;
-constexpr int kMaxRank = 64;
 
 // Sizes that no memory has would overflow wherever elements are counted.
 Result<void> check_size(const ir::Type& type) {
@@ -31,7 +30,8 @@ Result<ir::Type> read_type(const pb::TypeProto& proto, const ReadDim& dimension)
   const auto& tensor = inner->tensor_type();
   if (tensor.elem_type() <= 0 || tensor.elem_type() > static_cast<int>(ir::DType::kI2))
     return unsupported("element type {} is not known", tensor.elem_type());
-  if (tensor.shape().dim_size() > kMaxRank) return unsupported("it has {} dimensions", tensor.shape().dim_size());
+  if (tensor.shape().dim_size() > kMaxRank)
+    return unsupported("it has {} dimensions, and {} are the most", tensor.shape().dim_size(), kMaxRank);
   ir::Type type;
   type.dtype = static_cast<ir::DType>(tensor.elem_type());
   if (!kinds.empty()) {
