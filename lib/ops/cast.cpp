@@ -83,11 +83,14 @@ TVC_DEFINE_OP(kBitCast) = {.name = "BitCast",
                            .infer = infer_bit_cast,
                            .view = true,
                            .samples = {"f32[3,4] | to=6", "u16[5] | to=10", "i64[2] | to=11"}};
-TVC_DEFINE_OP(kCast) = {.name = "Cast",
-                        .infer = infer_cast,
-                        .express = express_cast,
-                        .elementwise = true,
-                        .samples = {"f32[3,4] | to=7", "i64[5] | to=1", "f32[4] | to=10"}};
+TVC_DEFINE_OP(kCast) = {
+    .name = "Cast",
+    .infer = infer_cast,
+    .express = express_cast,
+    .elementwise = true,
+    .samples = {"f32[3,4] | to=7", "i64[5] | to=1", "f32[4] | to=10", "f32[7] | to=16", "f32[7] | to=17",
+                "f64[7] | to=19 saturate=0", "f32[5] | to=23", "i32[7] | to=22", "u4[5] | to=1", "f16[6] | to=9",
+                "f32[4]{0.3, 3, 0, 6} | to=24 round_mode=\"nearest\""}};
 TVC_DEFINE_OP(kCastLike) = {.name = "CastLike",
                             .infer = infer_cast,
                             .express = express_cast,

@@ -131,35 +131,57 @@ Result<void> infer_batch_norm(InferContext& c) {
   return {};
 }
 
+// Statistics over all axes but the channels', and the running ones: momentum * old + (1 - momentum) * new.
+struct BatchStatistics {
+  ir::ValueId mean, variance, running_mean, running_variance;
+};
+
+Result<BatchStatistics> batch_statistics(DecomposeContext& c, ir::ValueId x) {
+  std::vector<int64_t> axes = {0};
+  for (int k = 2; k < c.rank(0); ++k) axes.push_back(k);
+  const ir::ValueId over = c.ints(axes);
+  BatchStatistics s;
+  TVC_TRY(auto kept, c.add("ReduceMean", {x, over}));
+  TVC_TRY(auto centred, c.add("Sub", {x, kept}));
+  TVC_TRY(auto square, c.add("Mul", {centred, centred}));
+  TVC_TRY(s.mean, c.add("ReduceMean", {x, over}, {{"keepdims", int64_t{0}}}));
+  TVC_TRY(s.variance, c.add("ReduceMean", {square, over}, {{"keepdims", int64_t{0}}}));
+  const double momentum = c.f("momentum", 0.9);
+  auto running = [&](ir::ValueId old, ir::ValueId now) -> Result<ir::ValueId> {
+    const DType dtype = c.module().value(old).type.dtype;
+    TVC_TRY(now, narrowed(c, now, dtype));
+    TVC_TRY(auto a, c.add("Mul", {old, c.scalar(dtype, momentum)}));
+    TVC_TRY(auto b, c.add("Mul", {now, c.scalar(dtype, 1 - momentum)}));
+    return c.add("Add", {a, b});
+  };
+  TVC_TRY(s.running_mean, running(c.in(3), s.mean));
+  TVC_TRY(s.running_variance, running(c.in(4), s.variance));
+  return s;
+}
+
+// X, scale and B, mean and variance may have three different types: all is computed in that of X, widened.
 Values decompose_batch_norm(DecomposeContext& c) {
-  const bool training = c.i("training_mode", 0) != 0;
-  const double epsilon = c.f("epsilon", 1e-5), momentum = c.f("momentum", 0.9);
   std::vector<ir::ValueId> out(3, ir::kNone);
+  TVC_TRY(auto x, widened(c, c.in(0)));
+  const DType dtype = c.module().value(x).type.dtype;
   ir::ValueId mean = c.in(3), variance = c.in(4);
-  if (training) {
-    std::vector<int64_t> axes = {0};
-    for (int k = 2; k < c.rank(0); ++k) axes.push_back(k);
-    ir::ValueId over = c.ints(axes);
-    TVC_TRY(auto kept, c.add("ReduceMean", {c.in(0), over}));
-    TVC_TRY(auto centred, c.add("Sub", {c.in(0), kept}));
-    TVC_TRY(auto square, c.add("Mul", {centred, centred}));
-    TVC_TRY(mean, c.add("ReduceMean", {c.in(0), over}, {{"keepdims", int64_t{0}}}));
-    TVC_TRY(variance, c.add("ReduceMean", {square, over}, {{"keepdims", int64_t{0}}}));
-    auto running = [&](ir::ValueId old, ir::ValueId now) -> Result<ir::ValueId> {
-      DType dtype = c.module().value(old).type.dtype;
-      TVC_TRY(auto a, c.add("Mul", {old, c.scalar(dtype, momentum)}));
-      TVC_TRY(auto b, c.add("Mul", {now, c.scalar(dtype, 1 - momentum)}));
-      return c.add("Add", {a, b});
-    };
-    TVC_TRY(out[1], running(c.in(3), mean));
-    TVC_TRY(out[2], running(c.in(4), variance));
+  if (c.i("training_mode", 0) != 0) {
+    TVC_TRY(auto s, batch_statistics(c, x));
+    mean = s.mean;
+    variance = s.variance;
+    out = {ir::kNone, s.running_mean, s.running_variance};
   }
-  TVC_TRY(auto sum, c.add("Add", {variance, c.scalar(c.module().value(variance).type.dtype, epsilon)}));
+  TVC_TRY(mean, narrowed(c, mean, dtype));
+  TVC_TRY(variance, narrowed(c, variance, dtype));
+  TVC_TRY(auto factor, narrowed(c, c.in(1), dtype));
+  TVC_TRY(auto bias, narrowed(c, c.in(2), dtype));
+  TVC_TRY(auto sum, c.add("Add", {variance, c.scalar(dtype, c.f("epsilon", 1e-5))}));
   TVC_TRY(auto root, c.add("Sqrt", {sum}));
-  TVC_TRY(auto scale, c.add("Div", {c.in(1), root}));
+  TVC_TRY(factor, c.add("Div", {factor, root}));
   TVC_TRY(auto m, per_channel(c, mean));
-  TVC_TRY(auto centred, c.add("Sub", {c.in(0), m}));
-  TVC_TRY(out[0], scaled(c, centred, scale, c.in(2)));
+  TVC_TRY(auto centred, c.add("Sub", {x, m}));
+  TVC_TRY(auto y, scaled(c, centred, factor, bias));
+  TVC_TRY(out[0], narrowed(c, y, c.dtype(0)));
   return out;
 }
 
@@ -208,7 +230,10 @@ TVC_DEFINE_OP(kGroupNormalization) = {.name = "GroupNormalization",
                                       .decompose = decompose_group_norm,
                                       .samples = {"f32[2,4,5], f32[4], f32[4] | num_groups=2"}};
 TVC_DEFINE_OP(kBatchNormalization) = {
-    .name = "BatchNormalization", .infer = infer_batch_norm, .decompose = decompose_batch_norm};
+    .name = "BatchNormalization",
+    .infer = infer_batch_norm,
+    .decompose = decompose_batch_norm,
+    .samples = {"f32[2,3,4], f32[3], f32[3], f32[3], f32[3]", "f16[2,3], f16[3], f16[3], f32[3], f32[3]"}};
 TVC_DEFINE_OP(kLpNormalization) = {.name = "LpNormalization",
                                    .infer = infer_same_as_input,
                                    .decompose = decompose_lp_normalization,

@@ -96,10 +96,13 @@ Expressions express_dequantize(const NodeView& v) {
 TVC_DEFINE_OP(kQuantizeLinear) = {.name = "QuantizeLinear",
                                   .infer = infer_quantize,
                                   .express = express_quantize,
-                                  .samples = {"f32[2,3,4], f32[], u8[]", "f32[2,3,4], f32[3], i8[3]"}};
+                                  .samples = {"f32[2,3,4], f32[], u8[]", "f32[2,3,4], f32[3], i8[3]",
+                                              "f32[4,6], f32[4,2], u4[4,2] | axis=1 block_size=3",
+                                              "f32[6], f32[], f8e4m3fn[]", "f16[2,3], f16[3], i8[3]"}};
 TVC_DEFINE_OP(kDequantizeLinear) = {.name = "DequantizeLinear",
                                     .infer = infer_dequantize,
                                     .express = express_dequantize,
-                                    .samples = {"u8[2,3,4], f32[], u8[]", "i8[2,3,4], f32[3], i8[3]"}};
+                                    .samples = {"u8[2,3,4], f32[], u8[]", "i8[2,3,4], f32[3], i8[3]",
+                                                "i4[4,6], f32[4,2] | axis=1 block_size=3", "i32[5], f32[]"}};
 
 }  // namespace tvc::ops

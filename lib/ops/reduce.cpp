@@ -206,11 +206,12 @@ Expressions express_running(const NodeView& v) {
 
 }  // namespace
 
-#define TVC_REDUCE(symbol, onnx_name, rule)       \
-  TVC_DEFINE_OP(symbol) = {.name = onnx_name,     \
-                           .infer = infer_reduce, \
-                           .express = rule,       \
-                           .samples = {"f32[2,3,4]", "f32[3,5] | keepdims=0", "i32[4]"}}
+#define TVC_REDUCE(symbol, onnx_name, rule)                                                                    \
+  TVC_DEFINE_OP(symbol) = {.name = onnx_name,                                                                  \
+                           .infer = infer_reduce,                                                              \
+                           .express = rule,                                                                    \
+                           .samples = {"f32[2,3,4]", "f32[3,5] | keepdims=0", "i32[4]", "f16[2,9], i64[1]{1}", \
+                                       "f32[2,3,4], i64[2]{0, -1} | keepdims=0"}}
 
 using ReduceRule = Expressions (*)(const NodeView&);
 constexpr ReduceRule kSumRule = express_reduce<ReduceOp::kSum, same, total>,
@@ -235,8 +236,13 @@ TVC_DEFINE_OP(kArgMax) = {
     .name = "ArgMax", .infer = infer_arg, .express = express_arg<ReduceOp::kArgMax>, .samples = {"f32[3,4] | axis=1"}};
 TVC_DEFINE_OP(kArgMin) = {
     .name = "ArgMin", .infer = infer_arg, .express = express_arg<ReduceOp::kArgMin>, .samples = {"f32[3,4] | axis=1"}};
-TVC_DEFINE_OP(kCumSum) = {.name = "CumSum", .infer = infer_same_as_input, .express = express_running<ReduceOp::kSum>};
-TVC_DEFINE_OP(kCumProd) = {
-    .name = "CumProd", .infer = infer_same_as_input, .express = express_running<ReduceOp::kProd>};
+TVC_DEFINE_OP(kCumSum) = {.name = "CumSum",
+                          .infer = infer_same_as_input,
+                          .express = express_running<ReduceOp::kSum>,
+                          .samples = {"f32[3,5], i64[]{1}", "i32[6], i32[1]{0} | exclusive=1 reverse=1"}};
+TVC_DEFINE_OP(kCumProd) = {.name = "CumProd",
+                           .infer = infer_same_as_input,
+                           .express = express_running<ReduceOp::kProd>,
+                           .samples = {"f32[3,5], i64[]{0}"}};
 
 }  // namespace tvc::ops
