@@ -7,6 +7,7 @@
 #include "ops/branches.h"
 #include "ops/containers.h"
 #include "ops/elements.h"
+#include "ops/loops.h"
 
 namespace tvc::ops {
 namespace {
@@ -93,7 +94,7 @@ Result<void> infer_if(InferContext& c) {
 
 // Sets the body's inputs so that they hold in every iteration, and infers the body; `first` is the first carried input.
 Result<void> infer_carried(InferContext& c, ir::GraphId graph, size_t first, size_t first_result,
-                           const std::vector<ir::Type>& initial) {
+                           const std::vector<ir::Type>& initial, const std::vector<bool>& fresh = {}) {
   ir::Module& module = c.mutable_module();
   for (size_t k = 0; k < initial.size(); ++k) module.value(module.graphs[graph].inputs[first + k]).type = initial[k];
   for (int round = 0; round < 64; ++round) {
@@ -104,6 +105,12 @@ Result<void> infer_carried(InferContext& c, ir::GraphId graph, size_t first, siz
       ir::ValueId in = module.graphs[graph].inputs[first + k];
       ir::Type& type = module.value(in).type;
       const ir::Type& next = module.value(module.graphs[graph].outputs[first_result + k]).type;
+      if (k < fresh.size() && fresh[k]) {
+        type = next;
+        for (size_t axis = 0; type.kind == ir::Kind::kTensor && axis < type.shape.size(); ++axis)
+          if (!type.shape[axis].is_constant()) type.shape[axis] = own_size(in, axis);
+        continue;
+      }
       auto joined = join_types(type, next, [&](size_t axis) { return own_size(in, axis); });
       if (!joined) return std::move(joined).error().at(fmt::format("carried value {}", k));
       changed |= !(*joined == type);
@@ -153,7 +160,7 @@ Result<void> infer_loop(InferContext& c) {
     if (!c.has_input(k + 2)) return unsupported("an initial value is omitted");
     initial.push_back(c.type(k + 2));
   }
-  TVC_CHECK_OK(infer_carried(c, graph, 2, 1, initial));
+  TVC_CHECK_OK(infer_carried(c, graph, 2, 1, initial, overwritten(c)));
   const ir::Graph body = module.graphs[graph];
   for (size_t k = 0; k < carried && k < c.output_count(); ++k)
     if (c.has_output(k)) c.set(k, outer_type(module, body.inputs[k + 2], c.node().outputs[k]));

@@ -38,10 +38,16 @@ std::optional<std::vector<int64_t>> static_dims(const ir::Type& type) {
   return dims;
 }
 
+// Whether an operand has known elements, or all are small constants.
 bool any_known(const NodeView& view) {
-  for (ir::ValueId id : view.node().inputs)
-    if (id != ir::kNone && !view.module().value(id).known.empty()) return true;
-  return false;
+  bool small = !view.node().inputs.empty();
+  for (ir::ValueId id : view.node().inputs) {
+    if (id == ir::kNone) continue;
+    if (!view.module().value(id).known.empty()) return true;
+    const ir::Tensor* constant = view.module().constant(id);
+    small &= constant != nullptr && constant->count() <= kMaxKnown;
+  }
+  return small;
 }
 
 // Known elements of every output by evaluating the expressions over Dims.

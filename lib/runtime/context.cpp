@@ -217,11 +217,20 @@ tvrt_status tvrt_context_bind_output(tvrt_context* context, int32_t index, void*
   if (bytes < 0)
     return context->message.set(TVRT_BAD_ARGUMENT, "output '%.64s': a buffer of %lld bytes", info.name,
                                 static_cast<long long>(bytes));
-  context->outputs[index] = {data, data ? bytes : 0};
+  context->outputs[index].data = data;
+  context->outputs[index].bytes = data ? bytes : 0;
   return TVRT_OK;
 }
 
-tvrt_status tvrt_context_prepare(tvrt_context* context) { return settle(*context); }
+tvrt_status tvrt_context_prepare(tvrt_context* context) {
+  if (int32_t status = settle(*context)) return status;
+  for (int32_t k = 0; k < context->model->output_count; ++k) {  // sizes that the last run found say nothing of the next
+    if (context->outputs[k].sized) continue;
+    for (int64_t& dim : context->frame.outputs[k].dims) dim = -1;
+    context->has_run = false;
+  }
+  return TVRT_OK;
+}
 
 tvrt_status tvrt_context_reserve(tvrt_context* context, const int64_t* symbols) {
   if (!symbols && context->model->symbol_count > 0)

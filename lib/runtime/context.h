@@ -13,6 +13,7 @@ namespace tvrt {
 struct OutputBinding {
   void* data;
   int64_t bytes;
+  bool sized;  // its sizes follow from the symbols; else each run finds them
 };
 
 }  // namespace tvrt

@@ -101,6 +101,11 @@ int32_t prepare(tvrt_context& context, const int64_t* symbols) {
     if (!context.message.text[0]) context.message.set(status, "the model cannot be prepared for these sizes");
     return status;
   }
+  for (int32_t k = 0; k < model.output_count; ++k) {
+    const tvrt_value& value = context.frame.outputs[k];
+    context.outputs[k].sized = true;
+    for (int32_t axis = 0; axis < value.rank; ++axis) context.outputs[k].sized &= value.dims[axis] >= 0;
+  }
   int64_t wanted = context.frame.arena_bytes;
   if (wanted < 0 || !context.arena.reserve(context.allocator, wanted))
     return context.message.set(TVRT_OUT_OF_MEMORY, "no memory for an arena of %lld bytes", Wide{wanted});

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codegen/host/emitter.h"
+#include "ops/loops.h"
 #include "ops/op_def.h"
 
 namespace tvc::codegen {
@@ -143,6 +144,7 @@ Result<void> Emitter::emit_loop(ir::NodeId id) {
       fmt::format("uint8_t {} = {};", go, node.input(1) == ir::kNone ? "1" : "*" + pointer(node.inputs[1], false)));
   // Carried values live in the storage of the Loop's outputs; a body's input is a view of it.
   std::vector<ir::ValueId> homes;
+  const std::vector<bool> fresh = ops::overwritten(ops::NodeView(module, id));
   for (size_t k = 0; k < carried; ++k) {
     auto in = body.inputs[k + 2];
     auto home = node.output(k) != ir::kNone ? node.outputs[k] : in;
@@ -157,6 +159,7 @@ Result<void> Emitter::emit_loop(ir::NodeId id) {
       }
     }
     if (node.inputs[k + 2] == ir::kNone) return unsupported("Loop with an omitted initial value");
+    if (fresh[k]) continue;
     transfer(node.inputs[k + 2], home, ir::kNone);
     assign_sizes(node.inputs[k + 2], in);
   }
