@@ -7,8 +7,9 @@
 namespace tvc::codegen::contraction {
 namespace {
 
-constexpr int64_t kTasks = 8;       // enough for a few threads to finish together
-constexpr int64_t kLeastRows = 24;  // of a chunk: each chunk reads all of its weights
+constexpr int64_t kTasks = 8;        // enough for a few threads to finish together
+constexpr int64_t kLeastRows = 24;   // of a chunk: each chunk reads all of its weights
+constexpr int64_t kFewestRows = 12;  // of two chunks, so that two threads have work
 
 }  // namespace
 
@@ -16,7 +17,8 @@ RowChunks split_rows(const ir::Dim& rows, int64_t parts, const ir::Dim& most) {
   const int64_t wanted = (kTasks + parts - 1) / std::max<int64_t>(parts, 1);
   ir::Dim needed = ir::max(wanted, ir::ceil_div(rows, most));
   ir::Dim rounded = ir::ceil_div(needed, wanted) * wanted;
-  ir::Dim chunks = ir::max(ir::min(rounded, ir::floor_div(rows, kLeastRows)), 1);
+  ir::Dim even = ir::floor_div(rows, 2 * kLeastRows) * 2, two = ir::min(ir::floor_div(rows, kFewestRows), 2);
+  ir::Dim chunks = ir::max(ir::min(rounded, ir::max(even, two)), 1);
   ir::Dim chunk = ir::max(ir::ceil_div(rows, chunks), 1);
   return {chunk, ir::ceil_div(rows, chunk)};
 }
