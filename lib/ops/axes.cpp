@@ -26,4 +26,37 @@ Result<AxisSet> axis_set(const NodeView& view, size_t k, int rank) {
   return axis_set(view, *elements, rank);
 }
 
+std::vector<Dim> kept_before(const AxisSet& set) {
+  std::vector<Dim> places;
+  Dim kept = 0;
+  for (const Dim& member : set) {
+    places.push_back(kept);
+    kept = kept + Dim(1) - member;
+  }
+  return places;
+}
+
+Shape shape_without(const Shape& shape, const AxisSet& set, int64_t count) {
+  const auto places = kept_before(set);
+  Shape out;
+  for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()) - count; ++axis) {
+    Dim extent = 0;
+    for (size_t k = shape.size(); k-- > 0;)
+      extent = if_member(set[k], extent, ir::if_eq(places[k], axis, shape[k], extent));
+    out.push_back(extent);
+  }
+  return out;
+}
+
+Shape shape_with(const Shape& shape, const AxisSet& set) {
+  const auto places = kept_before(set);
+  Shape out;
+  for (size_t axis = 0; axis < set.size(); ++axis) {
+    Dim extent = 0;
+    for (size_t k = shape.size(); k-- > 0;) extent = ir::if_eq(places[axis], static_cast<int64_t>(k), shape[k], extent);
+    out.push_back(if_member(set[axis], 1, extent));
+  }
+  return out;
+}
+
 }  // namespace tvc::ops

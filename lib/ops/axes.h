@@ -18,6 +18,13 @@ Result<AxisSet> axis_set(const NodeView& view, size_t k, int rank);
 // The same for elements at hand.
 Result<AxisSet> axis_set(const NodeView& view, const std::vector<Dim>& axes, int rank);
 
+// How many axes that are not in the set stand before each one.
+std::vector<Dim> kept_before(const AxisSet& set);
+// The shape without the `count` axes in the set.
+Shape shape_without(const Shape& shape, const AxisSet& set, int64_t count);
+// The shape with an axis of size 1 wherever the set has one; as long as the set.
+Shape shape_with(const Shape& shape, const AxisSet& set);
+
 // member ? x : y
 inline Dim if_member(const Dim& member, const Dim& x, const Dim& y) { return ir::if_eq(member, 1, x, y); }
 inline te::Expr if_member(const Dim& member, te::Expr x, te::Expr y) {

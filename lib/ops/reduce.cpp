@@ -26,18 +26,6 @@ bool is_known(const AxisSet& set) {
   return std::all_of(set.begin(), set.end(), [](const Dim& member) { return member.is_constant(); });
 }
 
-// The axes of a result without the reduced ones, where only the run knows which these are: how many axes are kept
-// before each one of the operand.
-std::vector<Dim> kept_before(const AxisSet& reduced) {
-  std::vector<Dim> places;
-  Dim kept = 0;
-  for (const Dim& member : reduced) {
-    places.push_back(kept);
-    kept = kept + Dim(1) - member;
-  }
-  return places;
-}
-
 Result<void> infer_reduce(InferContext& c) {
   TVC_TRY(auto reduced, reduced_axes(c));
   if (!reduced) {
@@ -51,14 +39,7 @@ Result<void> infer_reduce(InferContext& c) {
     for (size_t k = 0; k < from.size(); ++k)
       if (keep || !(*reduced)[k].is(1)) shape.push_back(if_member((*reduced)[k], 1, from[k]));
   } else {
-    const int64_t count = *c.shape(1)[0].as_constant();
-    const auto places = kept_before(*reduced);
-    for (int64_t axis = 0; axis < static_cast<int64_t>(from.size()) - count; ++axis) {
-      Dim extent = 0;
-      for (size_t k = from.size(); k-- > 0;)
-        extent = if_member((*reduced)[k], extent, ir::if_eq(places[k], axis, from[k], extent));
-      shape.push_back(extent);
-    }
+    shape = shape_without(from, *reduced, static_cast<int64_t>(c.elements(1)->size()));
   }
   c.set(0, c.dtype(0), std::move(shape));
   return {};

@@ -2,8 +2,8 @@
 // Operators on shapes, and those that only give a tensor another shape.
 #include <algorithm>
 
+#include "ops/axes.h"
 #include "ops/elements.h"
-#include "ops/op_def.h"
 
 namespace tvc::ops {
 namespace {
@@ -106,7 +106,11 @@ Result<void> infer_squeeze(InferContext& c) {
   std::vector<bool> gone(static_cast<size_t>(c.rank(0)));
   if (c.has_input(1)) {
     auto axes = c.constant_ints(1);
-    if (!axes) return unsupported("the axes are not known at compile time");
+    if (!axes) {  // the run says which; their number is known
+      TVC_TRY(auto set, axis_set(c, 1, c.rank(0)));
+      c.set(0, c.dtype(0), shape_without(c.shape(0), set, static_cast<int64_t>(c.elements(1)->size())));
+      return {};
+    }
     for (int64_t axis : *axes) {
       TVC_TRY(int k, c.axis(axis, c.rank(0)));
       const Dim& d = c.shape(0)[static_cast<size_t>(k)];
@@ -125,7 +129,13 @@ Result<void> infer_squeeze(InferContext& c) {
 
 Result<void> infer_unsqueeze(InferContext& c) {
   auto axes = c.constant_ints(1);
-  if (!axes) return unsupported("the axes are not known at compile time");
+  if (!axes) {
+    auto elements = c.elements(1);
+    if (!elements) return unsupported("the number of axes is not known at compile time");
+    TVC_TRY(auto set, axis_set(c, *elements, c.rank(0) + static_cast<int>(elements->size())));
+    c.set(0, c.dtype(0), shape_with(c.shape(0), set));
+    return {};
+  }
   const int rank = c.rank(0) + static_cast<int>(axes->size());
   std::vector<bool> fresh(static_cast<size_t>(rank));
   for (int64_t axis : *axes) {
