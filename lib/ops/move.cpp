@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "ops/op_def.h"
+#include "ops/axes.h"
 
 namespace tvc::ops {
 namespace {
@@ -129,47 +129,49 @@ Expressions express_split(const NodeView& v) {
 }
 
 struct Cut {
-  Dim start, size;
-  int64_t step = 1;
+  Dim start, size, step = 1;
 };
 
-// One cut an axis. Bounds below 0 count from the end and are clamped, whether numbers or symbols.
+// The cut of an axis of size `size`. Bounds below 0 count from the end and are clamped, whether numbers or symbols.
+Cut cut_of(const Dim& size, const Dim& from, const Dim& to, const Dim& step) {
+  auto from_end = [&](const Dim& d) { return ir::if_lt(d, 0, d + size, d); };
+  auto clamped = [&](const Dim& d, const Dim& low, const Dim& high) { return ir::min(ir::max(d, low), high); };
+  const Dim start = from_end(from);
+  Dim end = from_end(to);
+  Cut forward, backward;
+  forward.start = clamped(start, 0, size);
+  forward.size = ir::max(ir::ceil_div(clamped(end, 0, size) - forward.start, ir::max(step, 1)), 0);
+  if (to.is_constant() && to.constant() < -INT32_MAX) end = -1;
+  backward.start = clamped(start, -1, size - 1);
+  backward.size = ir::max(ir::ceil_div(backward.start - clamped(end, -1, size - 1), ir::max(Dim(0) - step, 1)), 0);
+  return {ir::if_lt(step, 0, backward.start, forward.start), ir::if_lt(step, 0, backward.size, forward.size), step};
+}
+
+// One cut an axis.
 Result<std::vector<Cut>> cuts_of(const NodeView& v) {
   std::vector<Cut> cuts;
   for (const Dim& d : v.shape(0)) cuts.push_back({0, d, 1});
   auto starts = v.elements(1), ends = v.elements(2);
   if (!starts || !ends || starts->size() != ends->size())
     return unsupported("starts and ends are not known as lists of one length");
-  std::vector<int64_t> axes(starts->size()), steps(starts->size(), 1);
-  std::iota(axes.begin(), axes.end(), 0);
-  if (v.has_input(3)) {
-    auto given = v.constant_ints(3);
-    if (!given || given->size() != axes.size()) return unsupported("the axes are not known at compile time");
-    axes = *given;
-  }
-  if (v.has_input(4)) {
-    auto given = v.constant_ints(4);
-    if (!given || given->size() != axes.size()) return unsupported("the steps are not known at compile time");
-    steps = *given;
+  std::vector<Dim> axes, steps(starts->size(), 1);
+  for (size_t k = 0; k < starts->size(); ++k) axes.emplace_back(static_cast<int64_t>(k));
+  for (size_t operand : {3, 4}) {
+    if (!v.has_input(operand)) continue;
+    auto given = v.elements(operand);
+    if (!given || given->size() != axes.size())
+      return unsupported("the {} are not known as {} numbers", operand == 3 ? "axes" : "steps", axes.size());
+    (operand == 3 ? axes : steps) = *given;
   }
   for (size_t k = 0; k < axes.size(); ++k) {
-    TVC_TRY(int axis, v.axis(axes[k], v.rank(0)));
-    if (steps[k] == 0) return bad_input("a step is 0");
-    Cut& cut = cuts[static_cast<size_t>(axis)];
-    const Dim size = v.shape(0)[static_cast<size_t>(axis)];
-    auto from_end = [&](const Dim& d) { return ir::if_lt(d, 0, d + size, d); };
-    cut.step = steps[k];
-    const Dim start = from_end((*starts)[k]);
-    Dim end = from_end((*ends)[k]);
-    if (steps[k] > 0) {
-      cut.start = ir::min(ir::max(start, 0), size);
-      end = ir::min(ir::max(end, 0), size);
-      cut.size = ir::max(ir::ceil_div(end - cut.start, steps[k]), 0);
-    } else {
-      cut.start = ir::min(ir::max(start, -1), size - 1);
-      end = ir::min(ir::max(end, -1), size - 1);
-      if ((*ends)[k].is_constant() && (*ends)[k].constant() < -INT32_MAX) end = -1;
-      cut.size = ir::max(ir::ceil_div(cut.start - end, -steps[k]), 0);
+    TVC_TRY(auto members, axis_set(v, std::vector<Dim>{axes[k]}, v.rank(0)));
+    if (steps[k].is(0)) return bad_input("a step is 0");
+    for (size_t axis = 0; axis < cuts.size(); ++axis) {
+      if (members[axis].is(0)) continue;
+      const Cut made = cut_of(v.shape(0)[axis], (*starts)[k], (*ends)[k], steps[k]);
+      Cut& cut = cuts[axis];
+      cut = {if_member(members[axis], made.start, cut.start), if_member(members[axis], made.size, cut.size),
+             if_member(members[axis], made.step, cut.step)};
     }
   }
   return cuts;
@@ -188,7 +190,7 @@ Expressions express_slice(const NodeView& v) {
   auto axes = axes_of(v.out_type(0).shape);
   std::vector<Expr> at;
   for (size_t k = 0; k < cuts.size(); ++k)
-    at.push_back(te::dim(cuts[k].start) + te::var(axes[k].var) * te::index(cuts[k].step));
+    at.push_back(te::dim(cuts[k].start) + te::var(axes[k].var) * te::dim(cuts[k].step));
   return std::vector<te::TensorExpr>{{v.dtype(0), axes, te::read(0, v.dtype(0), at)}};
 }
 
@@ -200,17 +202,20 @@ Result<std::vector<Padding>> padding_of(const NodeView& v) {
   std::vector<Padding> out(static_cast<size_t>(v.rank(0)));
   auto pads = v.elements(1);
   if (!pads) return unsupported("the pads are not known as a list");
-  std::vector<int64_t> axes(out.size());
-  std::iota(axes.begin(), axes.end(), 0);
+  std::vector<Dim> axes;
+  for (size_t k = 0; k < out.size(); ++k) axes.emplace_back(static_cast<int64_t>(k));
   if (v.has_input(3)) {
-    auto given = v.constant_ints(3);
-    if (!given) return unsupported("the axes are not known at compile time");
+    auto given = v.elements(3);
+    if (!given) return unsupported("the number of axes is not known at compile time");
     axes = *given;
   }
   if (pads->size() != 2 * axes.size()) return bad_input("{} pads for {} axes", pads->size(), axes.size());
   for (size_t k = 0; k < axes.size(); ++k) {
-    TVC_TRY(int axis, v.axis(axes[k], v.rank(0)));
-    out[static_cast<size_t>(axis)] = {(*pads)[k], (*pads)[k + axes.size()]};
+    TVC_TRY(auto members, axis_set(v, std::vector<Dim>{axes[k]}, v.rank(0)));
+    for (size_t axis = 0; axis < out.size(); ++axis) {
+      out[axis].before = if_member(members[axis], (*pads)[k], out[axis].before);
+      out[axis].after = if_member(members[axis], (*pads)[k + axes.size()], out[axis].after);
+    }
   }
   return out;
 }
@@ -310,8 +315,17 @@ TVC_DEFINE_OP(kTranspose) = {.name = "Transpose",
 TVC_DEFINE_OP(kConcat) = {
     .name = "Concat", .infer = infer_concat, .express = express_concat, .samples = {"f32[2,3], f32[2,1] | axis=1"}};
 TVC_DEFINE_OP(kSplit) = {.name = "Split", .infer = infer_split, .express = express_split};
-TVC_DEFINE_OP(kSlice) = {.name = "Slice", .infer = infer_slice, .express = express_slice};
-TVC_DEFINE_OP(kPad) = {.name = "Pad", .infer = infer_pad, .express = express_pad};
+TVC_DEFINE_OP(kSlice) = {
+    .name = "Slice",
+    .infer = infer_slice,
+    .express = express_slice,
+    .samples = {"f32[5,4], i64[2]{1, -3}, i64[2]{9, -1}", "f32[5,4], i64[1]{-1}, i64[1]{-100}, i64[1]{0}, i64[1]{-2}",
+                "f32[2,7], i32[1]{6}, i32[1]{-9}, i32[1]{1}, i32[1]{-3}"}};
+TVC_DEFINE_OP(kPad) = {.name = "Pad",
+                       .infer = infer_pad,
+                       .express = express_pad,
+                       .samples = {"f32[2,3], i64[4]{1, 0, 2, -1}, f32[]", "f32[4], i64[2]{2, 3} | mode=\"reflect\"",
+                                   "f32[2,3], i64[2]{1, 2}, f32[], i32[1]{-1}"}};
 TVC_DEFINE_OP(kDepthToSpace) = {.name = "DepthToSpace",
                                 .infer = infer_depth_to_space,
                                 .express = express_depth_to_space,
