@@ -57,6 +57,7 @@ struct Route {
   std::string_view hint, header, run;
   std::string w;
   ir::Dim scratch;  // floats of one thread
+  std::string scratch_text;
   RowChunks rows;
 };
 
@@ -79,13 +80,11 @@ std::string conv_text(const std::vector<Arg>& args, const EpilogueText& epilogue
 void launch(Lowering& lowering, ir::NodeId id, const ConvCall& c, const EpilogueText& epilogue, const Route& route) {
   const ir::Node& node = lowering.module().node(id);
   const int64_t parts = column_parts(c.blocks, lowering.target());
-  const bool no_scratch = route.scratch.is(0);
-  std::vector<Arg> args = {
-      {"const float*", "x", lowering.in(c.x)},
-      {"const float*", "w", route.w},
-      {"const float*", "bias", fmt::format("(const float*){}", lowering.weight(bytes_of(c.bias)))},
-      {"float*", "y", lowering.out(node.outputs[0])},
-      {"float*", "scratch", no_scratch ? "NULL" : "(float*)" + lowering.scratch(route.scratch * 4, true)}};
+  std::vector<Arg> args = {{"const float*", "x", lowering.in(c.x)},
+                           {"const float*", "w", route.w},
+                           {"const float*", "bias", fmt::format("(const float*){}", lowering.weight(bytes_of(c.bias)))},
+                           {"float*", "y", lowering.out(node.outputs[0])},
+                           {"float*", "scratch", route.scratch_text}};
   for (Arg& arg : size_args(lowering, c, parts, route.rows, route.scratch)) args.push_back(std::move(arg));
   args.push_back({"float", "low", float_text(epilogue.low)});
   args.push_back({"float", "high", float_text(epilogue.high)});
@@ -101,20 +100,29 @@ void launch(Lowering& lowering, ir::NodeId id, const ConvCall& c, const Epilogue
   lowering.launch(text, args, c.images * route.rows.chunks * (c.groups * parts), work);
 }
 
-void launch_direct(Lowering& lowering, ir::NodeId id, const ConvCall& c, const EpilogueText& epilogue,
-                   const std::string& w) {
+Route direct_route(Lowering& lowering, const ConvCall& c, const std::string& w) {
   const int64_t parts = column_parts(c.blocks, lowering.target());
   RowChunks rows = split_rows(c.out[0] * c.out[1], parts * c.groups, most_pixels(c));
   ir::Dim scratch = c.padded ? scratch_floats(c, rows.chunk) : ir::Dim(0);
-  launch(lowering, id, c, epilogue, {"conv", "isa/conv.h", "tv_conv_run", w, scratch, rows});
+  return {"conv", "isa/conv.h", "tv_conv_run", w, scratch, "NULL", rows};
 }
 
-// The transformed weights are made anew in each run: they would take 16/9 of the artifact's place.
-void launch_winograd(Lowering& lowering, ir::NodeId id, const ConvCall& c, const EpilogueText& epilogue,
-                     const std::string& w) {
+// Its w are the transformed weights, which transform_weights makes.
+Route winograd_route(Lowering& lowering, const ConvCall& c) {
   const int64_t blocks = c.groups * c.blocks, depth = c.planes * kBlock;
-  std::string u = "(float*)" + lowering.scratch(blocks * depth * kBlock * 16 * 4);
-  KernelText transform{
+  std::string u = "(const float*)" + lowering.scratch(blocks * depth * kBlock * 16 * 4);
+  const int64_t parts = column_parts(c.blocks, lowering.target());
+  ir::Dim tiles = ir::ceil_div(c.out[0], 2) * ir::ceil_div(c.out[1], 2);
+  RowChunks rows =
+      split_rows(tiles, parts * c.groups, std::max<int64_t>(kTransformedFloats / (16 * depth), kWinogradRun));
+  ir::Dim scratch = rows.chunk * (16 * depth) + 16 * kWinogradRun * 4 * kBlock;
+  return {"winograd", "isa/winograd.h", "tv_winograd_run", u, scratch, "NULL", rows};
+}
+
+// In each run: kept in the artifact, they would take 16/9 of the weights' place.
+void transform_weights(Lowering& lowering, const ConvCall& c, const std::string& w, const std::string& u) {
+  const int64_t blocks = c.groups * c.blocks, depth = c.planes * kBlock;
+  KernelText text{
       "winograd_weights",
       "typedef struct NAME_args {\n  const float* w;\n  float* u;\n  int64_t planes, blocks;\n} NAME_args;\n"
       "static void NAME(const void* args_, int64_t begin, int64_t end, int32_t thread) {\n"
@@ -122,17 +130,11 @@ void launch_winograd(Lowering& lowering, ir::NodeId id, const ConvCall& c, const
       "  for (int64_t task = begin; task < end; ++task)\n"
       "    tv_winograd_weights(a->w + task * 9 * block, a->u + task * block, a->planes, a->blocks * block);\n}\n",
       {std::string(lowering.target().isa_header), "isa/winograd.h"}};
-  lowering.launch(
-      transform,
-      {{"", "w", w}, {"", "u", u}, {"", "planes", lowering.size(c.planes)}, {"", "blocks", lowering.size(blocks)}},
-      blocks, blocks * depth * kBlock * 16);
-  const int64_t parts = column_parts(c.blocks, lowering.target());
-  ir::Dim tiles = ir::ceil_div(c.out[0], 2) * ir::ceil_div(c.out[1], 2);
-  RowChunks rows =
-      split_rows(tiles, parts * c.groups, std::max<int64_t>(kTransformedFloats / (16 * depth), kWinogradRun));
-  ir::Dim scratch = rows.chunk * (16 * depth) + 16 * kWinogradRun * 4 * kBlock;
-  launch(lowering, id, c, epilogue,
-         {"winograd", "isa/winograd.h", "tv_winograd_run", "(const float*)" + u, scratch, rows});
+  std::vector<Arg> args = {{"", "w", w},
+                           {"", "u", "(float*)" + u},
+                           {"", "planes", lowering.size(c.planes)},
+                           {"", "blocks", lowering.size(blocks)}};
+  lowering.launch(text, args, blocks, blocks * depth * kBlock * 16);
 }
 
 bool suits_winograd(const ConvCall& c) {
@@ -192,15 +194,22 @@ Result<void> lower_conv_call(Lowering& lowering, ir::NodeId id, const ConvCall& 
   const std::string w = fmt::format("(const float*){}", lowering.weight(bytes_of(c.weights)));
   const ir::Dim pixels = c.out[0] * c.out[1];
   const auto count = pixels.as_constant();
-  if (!suits_winograd(c) || (count && *count < kWinogradPixels)) {
-    launch_direct(lowering, id, c, epilogue, w);
-  } else if (count) {
-    launch_winograd(lowering, id, c, epilogue, w);
-  } else {
+  Route direct = direct_route(lowering, c, w);
+  const bool winograd = suits_winograd(c) && (!count || *count >= kWinogradPixels);
+  const bool both = winograd && !count;  // the run decides
+  Route fast = winograd ? winograd_route(lowering, c) : direct;
+  ir::Dim scratch = both ? ir::max(direct.scratch, fast.scratch) : fast.scratch;
+  if (!scratch.is(0)) fast.scratch_text = direct.scratch_text = "(float*)" + lowering.scratch(scratch * 4, true);
+  if (both) {
+    fast.scratch = scratch;
+    if (!direct.scratch.is(0)) direct.scratch = scratch;  // a thread's step: 0 says that nothing is copied
     lowering.line(fmt::format("if ({} >= {}) {{", lowering.size(pixels), kWinogradPixels));
-    launch_winograd(lowering, id, c, epilogue, w);
+  }
+  if (winograd) transform_weights(lowering, c, w, fast.w);
+  launch(lowering, id, c, epilogue, fast);
+  if (both) {
     lowering.line("} else {");
-    launch_direct(lowering, id, c, epilogue, w);
+    launch(lowering, id, c, epilogue, direct);
     lowering.line("}");
   }
   return {};
