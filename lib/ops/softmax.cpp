@@ -66,7 +66,7 @@ Result<std::vector<te::TensorExpr>> express_hardmax(const NodeView& v) {
 TVC_DEFINE_OP(kSoftmax) = {.name = "Softmax",
                            .infer = infer_same_as_input,
                            .decompose = decompose_softmax,
-                           .samples = {"f32[3,5]", "f32[2,3,4] | axis=1"}};
+                           .samples = {"f32[3,5]", "f32[2,3,4] | axis=1", "f16[2,6]", "bf16[2,6]"}};
 TVC_DEFINE_OP(kLogSoftmax) = {
     .name = "LogSoftmax", .infer = infer_same_as_input, .decompose = decompose_log_softmax, .samples = {"f32[3,5]"}};
 TVC_DEFINE_OP(kHardmax) = {
