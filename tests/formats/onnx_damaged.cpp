@@ -63,3 +63,17 @@ TEST_CASE("damaged models") {
   getrusage(RUSAGE_SELF, &usage);
   CHECK(usage.ru_maxrss < 2'000'000);  // kB
 }
+
+// Shape inference with data propagation would make an object of each element of `sizes`.
+TEST_CASE("a shape with very many elements costs nothing") {
+  auto module = import_text(R"(<ir_version: 8, opset_import: ["" : 11]>
+    g (int64[1099511627776] sizes, float[2, 3, 4] x) => (int64[n] y, float[n, m, k] z) {
+      y = Add(sizes, sizes)
+      z = Softmax <axis = 1> (x)
+    })");
+  REQUIRE_MESSAGE(module.ok(), module.error().text());
+  CHECK(ops_of(*module) == std::vector<std::string>{"Add", "Flatten", "Shape", "Softmax", "Reshape"});
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  CHECK(usage.ru_maxrss < 2'000'000);  // kB
+}
