@@ -190,6 +190,9 @@ static bool is_at_most_zero(const Dim& d) { return d.is_constant() && d.constant
 
 Dim min(const Dim& a, const Dim& b) {
   if (auto d = difference(a, b)) return *d <= 0 ? a : b;
+  constexpr int64_t kNoBound = int64_t{1} << 62;  // how exporters say "to the end"
+  if (a.is_constant() && a.constant() >= kNoBound) return b;
+  if (b.is_constant() && b.constant() >= kNoBound) return a;
   if (is_at_most_zero(a) && not_negative(b)) return a;
   if (is_at_most_zero(b) && not_negative(a)) return b;
   return make_function(DimFn::kMin, a.text() <= b.text() ? std::vector{a, b} : std::vector{b, a});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/containers.h"
 
+#include "ops/elements.h"
+
 namespace tvc::ops {
 namespace {
 

@@ -60,7 +60,8 @@ Result<void> infer_node(ir::Module& module, ir::NodeId id) {
     if (error.place.find(place) != std::string::npos) return error;  // a body's node has named itself
     return std::move(error).at(place);
   }
-  if (!def->control) name_long_sizes(module, id);  // a body's results have sizes of their own already
+  // A body's results have sizes of their own already; element-wise nodes may stand in bodies that are not run as such.
+  if (!def->control && !def->elementwise) name_long_sizes(module, id);
   derive_known(module, id);
   return {};
 }

@@ -333,6 +333,12 @@ Result<void> Emitter::emit_operator(ir::NodeId id) {
   if (node.op == "tvc.Guard") return emit_guard(id);
   if (node.op == "Loop") return emit_loop(id);
   if (def->view) {
+    const auto &from = module.value(node.inputs[0]).type, &to = module.value(node.outputs[0]).type;
+    const ir::Dim before = ir::product(from.shape), after = ir::product(to.shape);
+    if (to.kind == ir::Kind::kTensor && before != after)  // equal only if the sizes are what the model expects
+      program.line(fmt::format(
+          "if ({} != {}) return f->host->fail(f, TVRT_RUN_FAILED, \"{}: the elements cannot take this shape\");",
+          size(before), size(after), comment_text(node.op + " " + node.label())));
     share_or_copy(node.inputs[0], node.outputs[0]);
     return {};
   }
