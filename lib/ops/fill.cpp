@@ -55,11 +55,12 @@ Result<void> infer_range(InferContext& c) {
     double n = __builtin_ceil((to - from) / by);
     if (!(n < 1e12)) return bad_input("the range is endless");
     count = n > 0 ? static_cast<int64_t>(n) : 0;
-  } else if (single(start) && single(limit) && single(delta) && (*delta)[0].is_constant()) {
-    int64_t by = (*delta)[0].constant();
-    if (by == 0) return bad_input("the step is 0");
-    count = by > 0 ? ir::max(ir::ceil_div((*limit)[0] - (*start)[0], by), 0)
-                   : ir::max(ir::ceil_div((*start)[0] - (*limit)[0], -by), 0);
+  } else if (single(start) && single(limit) && single(delta)) {
+    const Dim from = (*start)[0], to = (*limit)[0], by = (*delta)[0];
+    if (by.is(0)) return bad_input("the step is 0");
+    const Dim up = ir::max(ir::ceil_div(to - from, ir::max(by, 1)), 0),
+              down = ir::max(ir::ceil_div(from - to, ir::max(Dim(0) - by, 1)), 0);
+    count = ir::if_lt(0, by, up, ir::if_lt(by, 0, down, 0));
   } else {
     return unsupported("the number of elements is not known as a size");
   }

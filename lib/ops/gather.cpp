@@ -94,12 +94,18 @@ Expressions express_gather_nd(const NodeView& v) {
 
 Result<void> infer_one_hot(InferContext& c) {
   auto depth = c.elements(1);
-  if (!depth || depth->size() != 1) return unsupported("the depth is not known as one number");
   TVC_TRY(int axis, c.axis(c.i("axis", -1), c.rank(0) + 1));
   Shape out = c.shape(0);
-  out.insert(out.begin() + axis, (*depth)[0]);
+  out.insert(out.begin() + axis, depth && depth->size() == 1 ? (*depth)[0] : c.fresh(0, axis));
   c.set(0, c.dtype(2), std::move(out));
   return {};
+}
+
+// The depth may be a float that only the run knows; as an integer its value has a name.
+Result<std::vector<ir::ValueId>> decompose_one_hot(DecomposeContext& c) {
+  TVC_TRY(auto depth, c.add("Cast", {c.in(1)}, {{"to", static_cast<int64_t>(DType::kI64)}}));
+  TVC_TRY(auto y, c.add("tvc.OneHot", {c.in(0), depth, c.in(2)}, {{"axis", c.i("axis", -1)}}));
+  return std::vector<ir::ValueId>{y};
 }
 
 Expressions express_one_hot(const NodeView& v) {
@@ -122,6 +128,12 @@ TVC_DEFINE_OP(kGather) = {.name = "Gather", .infer = infer_gather, .express = ex
 TVC_DEFINE_OP(kGatherElements) = {
     .name = "GatherElements", .infer = infer_gather_elements, .express = express_gather_elements};
 TVC_DEFINE_OP(kGatherND) = {.name = "GatherND", .infer = infer_gather_nd, .express = express_gather_nd};
-TVC_DEFINE_OP(kOneHot) = {.name = "OneHot", .infer = infer_one_hot, .express = express_one_hot};
+TVC_DEFINE_OP(kOneHot) = {
+    .name = "OneHot",
+    .infer = infer_one_hot,
+    .decompose = decompose_one_hot,
+    .samples = {"i64[3]{0, -1, 7}, i64[]{4}, f32[2]", "f32[2,2]{0, 1, 2, 1}, f32[1]{3}, i32[2] | axis=0"}};
+// OneHot of an integer depth.
+TVC_DEFINE_OP(kIntegerOneHot) = {.name = "tvc.OneHot", .infer = infer_one_hot, .express = express_one_hot};
 
 }  // namespace tvc::ops
