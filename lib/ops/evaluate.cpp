@@ -90,9 +90,11 @@ Result<std::vector<ir::Tensor>> evaluate_node(ir::Module& module, ir::NodeId id,
   const ir::Node node = module.node(id);
   const OpDef* def = find(node.op);
   if (def == nullptr) return unsupported("operator {} is not supported", node.op);
-  for (ir::ValueId input : node.inputs)
-    if (input != ir::kNone && module.value(input).type.dtype == DType::kString)
-      return unsupported("strings are not computed now");
+  for (ir::ValueId input : node.inputs) {
+    const DType dtype = input == ir::kNone ? DType::kF32 : module.value(input).type.dtype;
+    if (dtype == DType::kString || (!def->view && (dtype == DType::kC64 || dtype == DType::kC128)))
+      return unsupported("elements of type {} are not computed now", ir::name(dtype));
+  }
   if (def->random || def->control) return unsupported("{} is not computed now", node.op);
   if (def->view) return evaluate_view(module, node);
   if (def->express != nullptr) return evaluate_expressions(module, id, *def);

@@ -27,8 +27,8 @@ std::string c_type(ir::DType dtype) {
     case D::kBF16: return "uint16_t";
     case D::kU32: return "uint32_t";
     case D::kU64: return "uint64_t";
-    case D::kC64: return "float";
-    case D::kC128: return "double";
+    case D::kC64: return "tv_c64";
+    case D::kC128: return "tv_c128";
     case D::kString: return "tvrt_string";
     default: return "uint8_t";
   }
