@@ -140,3 +140,25 @@ def test_packing(count, dtype):
     packed = tvrt._values.pack(array, bits)
     assert len(packed) == -(-count * bits // 8)
     np.testing.assert_array_equal(tvrt._values.unpack(packed, count, number).astype("f4"), array.astype("f4"))
+
+
+def test_sizes_that_only_a_run_knows(tmp_path):
+    nodes = [helper.make_node("NonZero", ["x"], ["y"])]
+    artifact = compile_model(tmp_path, nodes, [tensor("x", T.FLOAT, ["n"])], [tensor("y", T.INT64, [1, None])])
+    with tvrt.load(artifact, threads=1) as model:
+        for x in ([1, 0, 2, 3], [0, 0, 0, 1], [1, 1, 1, 1], [0, 0, 0, 0]):  # more, fewer, none: of one input size
+            np.testing.assert_array_equal(model.run({"x": np.array(x, "f4")})["y"], np.array(np.nonzero(x)))
+
+
+@pytest.mark.parametrize("text", [["a b", "", "Zürich"], []])
+def test_strings_through_branches(tmp_path, text):
+    """Upper case or twice, as the flag says; the branches give text of different lengths."""
+    then = helper.make_graph([helper.make_node("StringConcat", ["s", "s"], ["t"])], "then", [], [tensor("t", T.STRING, None)])
+    upper = helper.make_node("StringNormalizer", ["s"], ["u"], case_change_action="UPPER")
+    other = helper.make_graph([upper], "else", [], [tensor("u", T.STRING, None)])
+    nodes = [helper.make_node("If", ["flag"], ["y"], then_branch=then, else_branch=other)]
+    inputs = [tensor("s", T.STRING, ["n"]), tensor("flag", T.BOOL, [])]
+    with tvrt.load(compile_model(tmp_path, nodes, inputs, [tensor("y", T.STRING, [None])]), threads=1) as model:
+        given = np.array(text, object)
+        assert list(model.run({"s": given, "flag": np.array(True)})["y"]) == [2 * t for t in text]
+        assert list(model.run({"s": given, "flag": np.array(False)})["y"]) == ([t.upper() for t in text] or [""])
