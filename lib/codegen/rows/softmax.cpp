@@ -35,7 +35,7 @@ KernelText kernel_text(bool logarithm, const Target& target) {
       "n - whole), shift));\n      tv_store_n(y + whole, n - whole, e);\n"
       "      for (int64_t i = whole; i < n; ++i) total += y[i];\n    }\n"
       "    const tv_f32 divisor = tv_set1(total);\n    for (int64_t i = 0; i < whole; i += TV_LANES) tv_store(y + "
-      "i, tv_mul(tv_load(y + i), scale));\n"
+      "i, tv_div(tv_load(y + i), divisor));\n"
       "    for (int64_t i = whole; i < n; ++i) y[i] /= total;\n  }\n}\n";
   const std::string log =
       "    for (int64_t i = 0; i < whole; i += TV_LANES) sum = tv_add(sum, tv_exp(tv_sub(tv_load(x + i), shift)));\n"
