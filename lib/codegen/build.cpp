@@ -81,7 +81,7 @@ Result<void> compile_unit(const fs::path& root, const std::string& unit, const s
   fs::path kept = cache.empty() ? fs::path() : cache / fmt::format("{:016x}{:016x}.o", hash64(key_text), hash64(key_text + "#"));
   if (!kept.empty() && fs::copy_file(kept, object, error) && !error) return {};
   auto argv = command;
-  argv.insert(argv.end(), {"-I" + root.string(), "-ffile-prefix-map=" + root.string() + "=.", "-c", (root / unit).string(), "-o", object.string()});
+  argv.insert(argv.end(), {"-I" + root.string(), "-Wa,-I" + root.string(), "-ffile-prefix-map=" + root.string() + "=.", "-c", (root / unit).string(), "-o", object.string()});
   TVC_CHECK_OK(compile(argv, unit));
   if (kept.empty()) return {};
   fs::create_directories(cache, error);
@@ -125,6 +125,12 @@ Result<std::vector<std::byte>> build_object(const SourceTree& tree, const Target
   link.insert(link.end(), objects.begin(), objects.end());
   if (options.shared) link.push_back("-lm");
   TVC_CHECK_OK(compile(link, "the link step"));
+  if (!options.shared) {  // two models in one program may hold equal kernels
+    std::vector<std::string> localise = {"objcopy"};
+    for (const auto& symbol : options.globals) localise.push_back("--keep-global-symbol=" + symbol);
+    localise.push_back(out.string());
+    TVC_CHECK_OK(compile(localise, "the symbols of the object"));
+  }
   return read_bytes(out);
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "codegen/host/program.h"
 #include "codegen/source_tree.h"
 #include "command.h"
 #include "formats/artifact/writer.h"
@@ -97,16 +98,61 @@ Result<void> write_source(const Compiled& compiled, const CompileOptions& option
   return write_file_atomically(fs::path(options.output) / "weights.bin", weights);
 }
 
+// An object that holds the artifact's bytes and the code, and the header that declares both.
+Result<void> write_static(Compiled& compiled, const CompileOptions& options, const codegen::BuildOptions& build,
+                          const ArtifactContents& contents, Diagnostics& diagnostics) {
+  if (compiled.variants.size() != 1) return bad_input("--emit static wants one target");
+  const fs::path output(options.output);
+  const std::string name = codegen::identifier(output.stem().string());
+  fs::path bytes = output;
+  bytes += ".tvc";
+  TVC_CHECK_OK(write_artifact(bytes, contents));
+  auto artifact = read_file(bytes);
+  std::error_code ignored;
+  fs::remove(bytes, ignored);
+  if (!artifact.ok()) return std::move(artifact).error();
+  codegen::SourceTree tree = compiled.variants[0].tree;
+  std::string& program = tree.files["program.c"];
+  for (size_t at; (at = program.find("tvrt_query_program")) != std::string::npos;)
+    program.replace(at, 18, name + "_program");
+  tree.files["artifact.bin"].assign(reinterpret_cast<const char*>(artifact->data()), artifact->size());
+  tree.files["artifact.S"] = fmt::format(
+      "/* {1} */\n  .section .rodata\n  .balign 64\n  .globl {0}_artifact\n{0}_artifact:\n  .incbin \"artifact.bin\"\n"
+      "  .balign 8\n  .globl {0}_artifact_bytes\n{0}_artifact_bytes:\n  .quad {2}\n  .section "
+      ".note.GNU-stack,\"\",@progbits\n",
+      name, hash_hex(*artifact), artifact->size());
+  tree.units.push_back("artifact.S");
+  codegen::BuildOptions options_of_object = build;
+  options_of_object.shared = false;
+  options_of_object.globals = {name + "_program", name + "_artifact", name + "_artifact_bytes"};
+  TVC_TRY(auto object, codegen::build_object(tree, *compiled.variants[0].target, options_of_object, diagnostics));
+  const std::string header = fmt::format(
+      "/* {0}: a compiled model to link. Needs the {1} instruction set, tvrt's static library and -lm. */\n#ifndef "
+      "{0}_MODEL_H\n"
+      "#define {0}_MODEL_H\n\n#include <tvrt.h>\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
+      "extern const unsigned char {0}_artifact[];\nextern const uint64_t {0}_artifact_bytes;\n"
+      "const tvrt_program* {0}_program(uint32_t host_abi_version);\n\n"
+      "/* Opens the model; tvrt_model_close ends it. */\nstatic inline tvrt_status {0}_open(tvrt_model** model) {{\n"
+      "  tvrt_model_options options = {{0}};\n  options.size = sizeof options;\n  options.program = "
+      "{0}_program(TVRT_ABI_VERSION);\n"
+      "  return tvrt_model_open_bytes({0}_artifact, (size_t){0}_artifact_bytes, &options, model);\n}}\n\n"
+      "#ifdef __cplusplus\n}}\n#endif\n#endif\n",
+      name, compiled.variants[0].target->name);
+  TVC_CHECK_OK(write_file_atomically(output, std::span<const std::byte>(object)));
+  fs::path header_path = output;
+  return write_file_atomically(header_path.replace_extension(".h"), std::string_view(header));
+}
+
 Result<void> compile(const CompileOptions& options, Diagnostics& diagnostics) {
   if (options.precision != "f32")
     return unsupported("--precision {} is not supported yet: only f32 is", options.precision);
   Compiled compiled;
   TVC_CHECK_OK(emit_variants(options, diagnostics, compiled));
   if (options.emit == "source") return write_source(compiled, options);
-  if (options.emit == "static") return unsupported("--emit static is not supported yet: use artifact or source");
   TVC_TRY(auto file, MappedFile::open(options.model.model));
   auto contents = contents_of(compiled, options, hash_hex(file->bytes()));
   codegen::BuildOptions build{.jobs = options.jobs, .cache_folder = cache_folder(options)};
+  if (options.emit == "static") return write_static(compiled, options, build, contents, diagnostics);
   for (const auto& variant : compiled.variants) {
     TVC_TRY(auto object, codegen::build_object(variant.tree, *variant.target, build, diagnostics));
     CodeVariant code;
@@ -128,8 +174,9 @@ void add_compile(CLI::App& app, Session& session, int& exit_code) {
   auto options = std::make_shared<CompileOptions>();
   auto* command = app.add_subcommand("compile", "Compile a model to an artifact");
   auto* model = command->add_option("model", options->model.model, "The model, an .onnx file");
-  auto* output =
-      command->add_option("-o,--output", options->output, "Where the result goes: a file; with --emit source a folder");
+  auto* output = command->add_option("-o,--output", options->output,
+                                     "Where the result goes: a file; with --emit static an object (.o), its header "
+                                     "beside it; with --emit source a folder");
   command
       ->add_option("--target", options->targets,
                    "Targets, see tvc targets; several make one artifact with a variant each")
