@@ -34,6 +34,24 @@ void name_long_sizes(ir::Module& module, ir::NodeId id) {
   }
 }
 
+// Sizes that are numbers must leave room to compute with: of 2^46 bytes no machine has that many.
+Result<void> check_sizes(const ir::Module& module, ir::NodeId id) {
+  constexpr int64_t kMaxElements = int64_t{1} << 46;
+  for (ir::ValueId out : module.node(id).outputs) {
+    if (out == ir::kNone || module.value(out).type.kind != ir::Kind::kTensor) continue;
+    int64_t count = 1;
+    bool empty = false, large = false;
+    for (const Dim& d : module.value(out).type.shape) {
+      if (!d.is_constant()) continue;
+      if (d.constant() < 0) return bad_input("a size of its result is negative: {}", d.constant());
+      empty |= d.constant() == 0;
+      large |= __builtin_mul_overflow(count, d.constant(), &count) || count > kMaxElements;
+    }
+    if (large && !empty) return bad_input("its result is too large");
+  }
+  return {};
+}
+
 void forget_definitions(ir::Module& module, ir::NodeId id) {
   if (module.definitions.empty()) return;
   for (ir::ValueId out : module.node(id).outputs) {
@@ -62,6 +80,7 @@ Result<void> infer_node(ir::Module& module, ir::NodeId id) {
   }
   // A body's results have sizes of their own already; element-wise nodes may stand in bodies that are not run as such.
   if (!def->control && !def->elementwise) name_long_sizes(module, id);
+  if (auto status = check_sizes(module, id); !status.ok()) return std::move(status).error().at(place_of(module.node(id)));
   derive_known(module, id);
   return {};
 }
