@@ -17,9 +17,10 @@ struct Descriptor {
   std::string_view text;
 };
 constexpr std::array kDescriptors = {
-    Descriptor{DType::kF32, "<f4"}, Descriptor{DType::kF64, "<f8"}, Descriptor{DType::kF16, "<f2"},  Descriptor{DType::kI8, "|i1"},
-    Descriptor{DType::kU8, "|u1"},  Descriptor{DType::kI16, "<i2"}, Descriptor{DType::kU16, "<u2"},  Descriptor{DType::kI32, "<i4"},
-    Descriptor{DType::kU32, "<u4"}, Descriptor{DType::kI64, "<i8"}, Descriptor{DType::kU64, "<u8"},  Descriptor{DType::kBool, "|b1"},
+    Descriptor{DType::kF32, "<f4"}, Descriptor{DType::kF64, "<f8"},   Descriptor{DType::kF16, "<f2"},
+    Descriptor{DType::kI8, "|i1"},  Descriptor{DType::kU8, "|u1"},    Descriptor{DType::kI16, "<i2"},
+    Descriptor{DType::kU16, "<u2"}, Descriptor{DType::kI32, "<i4"},   Descriptor{DType::kU32, "<u4"},
+    Descriptor{DType::kI64, "<i8"}, Descriptor{DType::kU64, "<u8"},   Descriptor{DType::kBool, "|b1"},
     Descriptor{DType::kC64, "<c8"}, Descriptor{DType::kC128, "<c16"},
 };
 constexpr std::string_view kMagic = "\x93NUMPY";
@@ -36,7 +37,8 @@ Result<std::string_view> field(std::string_view header, std::string_view key) {
 Result<std::vector<int64_t>> shape_of(std::string_view text, int element_bytes) {
   std::vector<int64_t> dims;
   size_t close = text.find(')');
-  if (text.empty() || text[0] != '(' || close == std::string_view::npos) return bad_input("the header's shape is malformed");
+  if (text.empty() || text[0] != '(' || close == std::string_view::npos)
+    return bad_input("the header's shape is malformed");
   text = text.substr(1, close - 1);
   int64_t bytes = element_bytes;
   while (true) {
@@ -45,7 +47,8 @@ Result<std::vector<int64_t>> shape_of(std::string_view text, int element_bytes) 
     text.remove_prefix(start);
     int64_t dim = 0;
     auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), dim);
-    if (code != std::errc() || dim < 0 || __builtin_mul_overflow(bytes, std::max<int64_t>(dim, 1), &bytes)) return bad_input("the header's shape is malformed");
+    if (code != std::errc() || dim < 0 || __builtin_mul_overflow(bytes, std::max<int64_t>(dim, 1), &bytes))
+      return bad_input("the header's shape is malformed");
     dims.push_back(dim);
     text.remove_prefix(static_cast<size_t>(end - text.data()));
   }
@@ -63,7 +66,8 @@ Result<ir::Tensor> parse(std::span<const std::byte> bytes) {
   TVC_TRY(auto descriptor, field(header, "descr"));
   TVC_TRY(auto order, field(header, "fortran_order"));
   TVC_TRY(auto shape, field(header, "shape"));
-  if (!order.starts_with("False")) return bad_input("the array is in Fortran order: save it with numpy.ascontiguousarray");
+  if (!order.starts_with("False"))
+    return bad_input("the array is in Fortran order: save it with numpy.ascontiguousarray");
   for (const auto& known : kDescriptors) {
     if (!descriptor.substr(1).starts_with(known.text)) continue;
     TVC_TRY(auto dims, shape_of(shape, ir::bit_width(known.dtype) / 8));
@@ -71,7 +75,8 @@ Result<ir::Tensor> parse(std::span<const std::byte> bytes) {
     ir::Tensor counted;
     counted.dims = dims;
     const auto size = static_cast<size_t>(ir::packed_bytes(known.dtype, counted.count()));
-    if (size > text.size() - start - length) return bad_input("the array is cut off: {} of {} bytes", text.size() - start - length, size);
+    if (size > text.size() - start - length)
+      return bad_input("the array is cut off: {} of {} bytes", text.size() - start - length, size);
     ir::Tensor tensor = ir::make_tensor(known.dtype, std::move(dims), &out);
     if (size > 0) std::memcpy(out.data(), text.data() + start + length, size);
     return tensor;
@@ -98,7 +103,8 @@ Result<void> write(const std::filesystem::path& path, const ir::Tensor& tensor) 
   std::string shape;
   for (int64_t d : tensor.dims) shape += fmt::format("{},", d);
   if (ir::bit_width(tensor.dtype) < 8) shape = fmt::format("{},", tensor.bytes.size());  // packed bytes
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descriptor_of(tensor.dtype), shape);
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descriptor_of(tensor.dtype), shape);
   const size_t padded = (10 + header.size() + 1 + 63) / 64 * 64;
   header.resize(padded - 11, ' ');
   header += '\n';

@@ -16,8 +16,11 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<std::string> flags_of(const Target& target) {
-  std::vector<std::string> flags = {"-std=gnu11", "-O3", "-fPIC", "-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd",
-                                    "-ffp-contract=fast", "-fno-ident", "-w"};
+  std::vector<std::string> flags = {"-std=gnu11",      "-O3",
+                                    "-fPIC",           "-fvisibility=hidden",
+                                    "-fno-math-errno", "-fno-trapping-math",
+                                    "-fopenmp-simd",   "-ffp-contract=fast",
+                                    "-fno-ident",      "-w"};
   for (auto f : target.compiler_flags) flags.emplace_back(f);
   return flags;
 }
@@ -75,13 +78,15 @@ Result<void> compile(const std::vector<std::string>& argv, const std::string& wh
 }
 
 // Compiles one unit to `object`, or copies it from the cache. A cache that cannot be written is no error.
-Result<void> compile_unit(const fs::path& root, const std::string& unit, const std::vector<std::string>& command, const std::string& key_text,
-                          const fs::path& cache, const fs::path& object) {
+Result<void> compile_unit(const fs::path& root, const std::string& unit, const std::vector<std::string>& command,
+                          const std::string& key_text, const fs::path& cache, const fs::path& object) {
   std::error_code error;
-  fs::path kept = cache.empty() ? fs::path() : cache / fmt::format("{:016x}{:016x}.o", hash64(key_text), hash64(key_text + "#"));
+  fs::path kept =
+      cache.empty() ? fs::path() : cache / fmt::format("{:016x}{:016x}.o", hash64(key_text), hash64(key_text + "#"));
   if (!kept.empty() && fs::copy_file(kept, object, error) && !error) return {};
   auto argv = command;
-  argv.insert(argv.end(), {"-I" + root.string(), "-Wa,-I" + root.string(), "-ffile-prefix-map=" + root.string() + "=.", "-c", (root / unit).string(), "-o", object.string()});
+  argv.insert(argv.end(), {"-I" + root.string(), "-Wa,-I" + root.string(), "-ffile-prefix-map=" + root.string() + "=.",
+                           "-c", (root / unit).string(), "-o", object.string()});
   TVC_CHECK_OK(compile(argv, unit));
   if (kept.empty()) return {};
   fs::create_directories(cache, error);
@@ -92,7 +97,8 @@ Result<void> compile_unit(const fs::path& root, const std::string& unit, const s
 
 }  // namespace
 
-Result<std::vector<std::byte>> build_object(const SourceTree& tree, const Target& target, const BuildOptions& options, Diagnostics& diagnostics) {
+Result<std::vector<std::byte>> build_object(const SourceTree& tree, const Target& target, const BuildOptions& options,
+                                            Diagnostics& diagnostics) {
   WorkFolder work;
   if (work.path().empty()) return bad_input("no temporary folder");
   const fs::path& root = work.path();
@@ -119,7 +125,8 @@ Result<std::vector<std::byte>> build_object(const SourceTree& tree, const Target
   if (failure) return *failure;
   fs::path out = root / "out.o";
   std::vector<std::string> link = {options.compiler};
-  if (options.shared) link.insert(link.end(), {"-shared", "-Wl,--build-id=none", "-Wl,-s", "-Wl,-z,defs", "-Wl,--hash-style=gnu"});
+  if (options.shared)
+    link.insert(link.end(), {"-shared", "-Wl,--build-id=none", "-Wl,-s", "-Wl,-z,defs", "-Wl,--hash-style=gnu"});
   else link.insert(link.end(), {"-r", "-nostdlib"});
   link.insert(link.end(), {"-o", out.string()});
   link.insert(link.end(), objects.begin(), objects.end());

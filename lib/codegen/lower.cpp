@@ -36,7 +36,9 @@ Diagnostics& Lowering::diagnostics() { return emitter_.diagnostics; }
 std::string Lowering::in(ir::ValueId value) { return emitter_.pointer(value, false); }
 std::string Lowering::out(ir::ValueId value) { return emitter_.pointer(value, true); }
 std::string Lowering::size(const ir::Dim& dim) { return emitter_.size(dim); }
-std::string Lowering::scratch(const ir::Dim& bytes, bool per_thread) { return "((char*)" + emitter_.scratch(bytes, per_thread) + ")"; }
+std::string Lowering::scratch(const ir::Dim& bytes, bool per_thread) {
+  return "((char*)" + emitter_.scratch(bytes, per_thread) + ")";
+}
 std::string Lowering::kernel(const KernelText& text) { return emitter_.program.add_kernel(text, "k_"); }
 std::string Lowering::function(const KernelText& text) { return emitter_.program.add_function(text); }
 void Lowering::line(std::string text) { emitter_.program.line(std::move(text)); }
@@ -60,7 +62,8 @@ void Lowering::launch(const KernelText& text, const std::vector<Arg>& args, cons
 }
 
 // work: "" always on the pool, "0" always on the caller, else decided by its value.
-void Lowering::launch(const KernelText& text, const std::vector<Arg>& args, const std::string& tasks, const std::string& work) {
+void Lowering::launch(const KernelText& text, const std::vector<Arg>& args, const std::string& tasks,
+                      const std::string& work) {
   std::string name = kernel(text);
   line("{");
   std::string fields;

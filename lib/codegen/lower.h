@@ -52,8 +52,8 @@ class Lowering {
   // Holds on to `owner` until the artifact is written, so that big weights are not copied.
   std::string weight(std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
   std::string weight(std::vector<std::byte> bytes);
-  // Scratch memory that lives while this node runs; a "char*" host expression. bytes in input symbols and constants only
-  // where the node's sizes are; per_thread: bytes for each thread, index it by thread * bytes.
+  // Scratch memory that lives while this node runs; a "char*" host expression. bytes in input symbols and constants
+  // only where the node's sizes are; per_thread: bytes for each thread, index it by thread * bytes.
   std::string scratch(const ir::Dim& bytes, bool per_thread = false);
 
   // -- emission
@@ -84,9 +84,13 @@ const Family* family_of(const ir::Module& module, ir::NodeId node, const Target&
 // -- epilogues -------------------------------------------------------------------------------------------------------
 // An element-wise chain that a kernel computes on its result in registers. In the IR it is a node's graph attribute
 // "epilogue": input 0 is the result, further inputs are the node's operands from attribute "epilogue_inputs" on (the
-// index of the first one among the node's inputs); one output. `code` is vector text over the target's primitives: reads
-// the variable `acc` (tv_f32) and operand vectors `e0`, `e1`, ... (tv_f32), leaves its result in `acc`.
-enum class EpilogueOperand { kFull, kPerChannel, kScalar };  // same place as the output; vector of the channel; one number
+// index of the first one among the node's inputs); one output. `code` is vector text over the target's primitives:
+// reads the variable `acc` (tv_f32) and operand vectors `e0`, `e1`, ... (tv_f32), leaves its result in `acc`.
+enum class EpilogueOperand {
+  kFull,
+  kPerChannel,
+  kScalar
+};  // same place as the output; vector of the channel; one number
 struct Epilogue {
   std::vector<EpilogueOperand> kinds;
   std::vector<ir::ValueId> values;
@@ -99,7 +103,8 @@ Result<Epilogue> epilogue_of(const ir::Module& module, ir::NodeId node, const Ta
 bool epilogue_supported(const ir::Module& module, ir::GraphId body);
 // Whether the node's kernel would compute the body on its result.
 bool takes_epilogue(const ir::Module& module, ir::NodeId node, ir::GraphId body, const Target& target);
-// C text of a scalar expression over vector primitives (the target's header and isa/math.h): operand texts by read index.
+// C text of a scalar expression over vector primitives (the target's header and isa/math.h): operand texts by read
+// index.
 Result<std::string> vector_text(const te::Expr& body, const std::vector<std::string>& operands);
 
 }  // namespace tvc::codegen

@@ -16,7 +16,7 @@ struct Target {
   int vector_registers = 16;
   bool fma = false;
   int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20;
-  std::vector<std::string_view> features;       // what the loader asks of the machine: "avx2", "fma", ...
+  std::vector<std::string_view> features;        // what the loader asks of the machine: "avx2", "fma", ...
   std::vector<std::string_view> compiler_flags;  // for emitted code only
 };
 

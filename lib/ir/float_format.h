@@ -9,7 +9,8 @@
 namespace tvc::ir {
 
 // The nearest (ties to even) value of a storage type. f16, bf16: overflow gives infinity. 8- and 4-bit floats saturate,
-// infinities too but for f8e5m2, which has them; NaN stays NaN (f4e2m1 has none: 0). f8e8m0 takes the next power of two upwards.
+// infinities too but for f8e5m2, which has them; NaN stays NaN (f4e2m1 has none: 0). f8e8m0 takes the next power of two
+// upwards.
 double round_to(DType storage, double value);
 // The bits of round_to(storage, value), for types of up to 16 bits.
 uint32_t encode_float(DType storage, double value);

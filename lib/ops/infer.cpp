@@ -80,7 +80,8 @@ Result<void> infer_node(ir::Module& module, ir::NodeId id) {
   }
   // A body's results have sizes of their own already; element-wise nodes may stand in bodies that are not run as such.
   if (!def->control && !def->elementwise) name_long_sizes(module, id);
-  if (auto status = check_sizes(module, id); !status.ok()) return std::move(status).error().at(place_of(module.node(id)));
+  if (auto status = check_sizes(module, id); !status.ok())
+    return std::move(status).error().at(place_of(module.node(id)));
   derive_known(module, id);
   return {};
 }

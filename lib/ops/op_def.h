@@ -67,7 +67,8 @@ class InferContext : public NodeView {
   void set_known(size_t output, std::vector<Dim> elements);
   // A size that only the run knows: dimension `axis` of output `output`. Stable across repeated inference.
   Dim fresh(size_t output, int axis) const;
-  // Names a part of a formula, the k-th of this output's (k < 8), so that it is computed once and not repeated in the text.
+  // Names a part of a formula, the k-th of this output's (k < 8), so that it is computed once and not repeated in the
+  // text.
   Dim define(size_t output, int k, Dim formula);
   ir::Module& mutable_module() { return mutable_; }
 

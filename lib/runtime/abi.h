@@ -17,14 +17,43 @@ extern "C" {
 
 /* Element types carry ONNX's TensorProto.DataType numbers. */
 enum {
-  TVRT_F32 = 1, TVRT_U8 = 2, TVRT_I8 = 3, TVRT_U16 = 4, TVRT_I16 = 5, TVRT_I32 = 6, TVRT_I64 = 7, TVRT_STRING = 8,
-  TVRT_BOOL = 9, TVRT_F16 = 10, TVRT_F64 = 11, TVRT_U32 = 12, TVRT_U64 = 13, TVRT_C64 = 14, TVRT_C128 = 15,
-  TVRT_BF16 = 16, TVRT_F8E4M3FN = 17, TVRT_F8E4M3FNUZ = 18, TVRT_F8E5M2 = 19, TVRT_F8E5M2FNUZ = 20, TVRT_U4 = 21,
-  TVRT_I4 = 22, TVRT_F4E2M1 = 23, TVRT_F8E8M0 = 24, TVRT_U2 = 25, TVRT_I2 = 26
+  TVRT_F32 = 1,
+  TVRT_U8 = 2,
+  TVRT_I8 = 3,
+  TVRT_U16 = 4,
+  TVRT_I16 = 5,
+  TVRT_I32 = 6,
+  TVRT_I64 = 7,
+  TVRT_STRING = 8,
+  TVRT_BOOL = 9,
+  TVRT_F16 = 10,
+  TVRT_F64 = 11,
+  TVRT_U32 = 12,
+  TVRT_U64 = 13,
+  TVRT_C64 = 14,
+  TVRT_C128 = 15,
+  TVRT_BF16 = 16,
+  TVRT_F8E4M3FN = 17,
+  TVRT_F8E4M3FNUZ = 18,
+  TVRT_F8E5M2 = 19,
+  TVRT_F8E5M2FNUZ = 20,
+  TVRT_U4 = 21,
+  TVRT_I4 = 22,
+  TVRT_F4E2M1 = 23,
+  TVRT_F8E8M0 = 24,
+  TVRT_U2 = 25,
+  TVRT_I2 = 26
 };
 
-enum { TVRT_OK = 0, TVRT_BAD_ARGUMENT = 1, TVRT_BAD_ARTIFACT = 2, TVRT_OUT_OF_MEMORY = 3, TVRT_RUN_FAILED = 4,
-       TVRT_UNSUPPORTED = 5, TVRT_IO = 6 };
+enum {
+  TVRT_OK = 0,
+  TVRT_BAD_ARGUMENT = 1,
+  TVRT_BAD_ARTIFACT = 2,
+  TVRT_OUT_OF_MEMORY = 3,
+  TVRT_RUN_FAILED = 4,
+  TVRT_UNSUPPORTED = 5,
+  TVRT_IO = 6
+};
 
 enum { TVRT_KIND_TENSOR = 0, TVRT_KIND_SEQUENCE = 1, TVRT_KIND_NONE = 2 };
 
@@ -70,16 +99,16 @@ typedef struct tvrt_host {
 /* What one run sees. Owned by a context; emitted code keeps no pointer into it between calls. */
 struct tvrt_frame {
   const tvrt_host* host;
-  void* context;            /* the host's own */
-  const uint8_t* weights;   /* the artifact's weight section, 64-byte aligned */
-  uint8_t* arena;           /* arena_bytes of prepare, 64-byte aligned */
-  int64_t* offsets;         /* buffer_count offsets, filled by prepare */
-  const int64_t* symbols;   /* values of the symbolic dimensions, in the manifest's order */
+  void* context;          /* the host's own */
+  const uint8_t* weights; /* the artifact's weight section, 64-byte aligned */
+  uint8_t* arena;         /* arena_bytes of prepare, 64-byte aligned */
+  int64_t* offsets;       /* buffer_count offsets, filled by prepare */
+  const int64_t* symbols; /* values of the symbolic dimensions, in the manifest's order */
   tvrt_value* inputs;
-  tvrt_value* outputs;      /* data: the caller's buffer or NULL; set by run to where the result lies */
-  uint8_t* states;          /* values that live from run to run, zeroed when the context is created */
+  tvrt_value* outputs; /* data: the caller's buffer or NULL; set by run to where the result lies */
+  uint8_t* states;     /* values that live from run to run, zeroed when the context is created */
   int32_t threads;
-  int64_t arena_bytes;      /* set by prepare */
+  int64_t arena_bytes; /* set by prepare */
 };
 
 typedef struct tvrt_program {
@@ -106,8 +135,8 @@ typedef struct tvrt_attrs {
 
 /* A run-time routine: an operator without a static loop nest. in[i] == NULL: omitted; out[i] == NULL: not wanted.
    It sets kind, dtype, rank and dims of each output and takes its data from host->acquire. Returns a status. */
-typedef int32_t (*tvrt_routine)(tvrt_frame* frame, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out,
-                                int32_t out_count, const tvrt_attrs* attrs);
+typedef int32_t (*tvrt_routine)(tvrt_frame* frame, const tvrt_value* const* in, int32_t in_count,
+                                tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs);
 
 #ifdef __cplusplus
 }

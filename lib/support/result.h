@@ -46,9 +46,9 @@ class [[nodiscard]] Result {
  public:
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
-  template <typename U, typename = std::enable_if_t<std::is_convertible_v<U, T> && !std::is_same_v<std::decay_t<U>, T> &&
-                                                    !std::is_same_v<std::decay_t<U>, Error> &&
-                                                    !std::is_same_v<std::decay_t<U>, Result>>>
+  template <typename U, typename = std::enable_if_t<
+                            std::is_convertible_v<U, T> && !std::is_same_v<std::decay_t<U>, T> &&
+                            !std::is_same_v<std::decay_t<U>, Error> && !std::is_same_v<std::decay_t<U>, Result>>>
   Result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}
 
   bool ok() const { return state_.index() == 0; }
@@ -83,15 +83,15 @@ class [[nodiscard]] Result<void> {
 
 #define TVC_CONCAT_INNER(a, b) a##b
 #define TVC_CONCAT(a, b) TVC_CONCAT_INNER(a, b)
-#define TVC_TRY_INNER(tmp, decl, ...)                \
-  auto tmp = (__VA_ARGS__);                          \
-  if (!tmp.ok()) return std::move(tmp).error();      \
+#define TVC_TRY_INNER(tmp, decl, ...)           \
+  auto tmp = (__VA_ARGS__);                     \
+  if (!tmp.ok()) return std::move(tmp).error(); \
   decl = std::move(tmp).value()
 // TVC_TRY(auto x, f()): x is f's value, or the enclosing function returns f's error.
 #define TVC_TRY(decl, ...) TVC_TRY_INNER(TVC_CONCAT(tvc_try_, __LINE__), decl, __VA_ARGS__)
 // TVC_CHECK_OK(f()): for Result<void>.
-#define TVC_CHECK_OK(...)                                                  \
-  do {                                                                     \
+#define TVC_CHECK_OK(...)                                                                        \
+  do {                                                                                           \
     if (auto tvc_status = (__VA_ARGS__); !tvc_status.ok()) return std::move(tvc_status).error(); \
   } while (0)
 

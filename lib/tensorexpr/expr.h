@@ -21,21 +21,69 @@ using ir::Dim;
 using ir::DType;
 
 enum class Op : uint8_t {
-  kConst,   // value
-  kDim,     // a symbolic size, i64
-  kVar,     // an index variable, i64
-  kRead,    // operand[args...]; compute type of the operand's element type
-  kCast,    // to dtype: float -> int truncates; to bool: x != 0; to a small float (`rounded_to`): rounds, computes on as f32
+  kConst,  // value
+  kDim,    // a symbolic size, i64
+  kVar,    // an index variable, i64
+  kRead,   // operand[args...]; compute type of the operand's element type
+  kCast,   // to dtype: float -> int truncates; to bool: x != 0; to a small float (`rounded_to`): rounds, computes on as
+           // f32
   kSelect,  // (cond, x, y)
   kReduce,  // over axes
   // unary
-  kNeg, kAbs, kSign, kFloor, kCeil, kRoundEven, kTrunc, kSqrt, kExp, kLog, kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh,
-  kCosh, kAsinh, kAcosh, kAtanh, kTanh, kErf, kSigmoid, kNot, kBitNot, kIsNan, kIsInf, kPopcount,
+  kNeg,
+  kAbs,
+  kSign,
+  kFloor,
+  kCeil,
+  kRoundEven,
+  kTrunc,
+  kSqrt,
+  kExp,
+  kLog,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kTanh,
+  kErf,
+  kSigmoid,
+  kNot,
+  kBitNot,
+  kIsNan,
+  kIsInf,
+  kPopcount,
   // binary
-  kAdd, kSub, kMul, kDiv, kRem,  // kRem: C's % and fmod
-  kMod,                          // Python's: the divisor's sign
-  kPow, kAtan2, kMin, kMax,      // min and max pass NaN on
-  kAnd, kOr, kXor, kBitAnd, kBitOr, kBitXor, kShl, kShr, kEq, kNe, kLt, kLe, kGt, kGe,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kRem,  // kRem: C's % and fmod
+  kMod,  // Python's: the divisor's sign
+  kPow,
+  kAtan2,
+  kMin,
+  kMax,  // min and max pass NaN on
+  kAnd,
+  kOr,
+  kXor,
+  kBitAnd,
+  kBitOr,
+  kBitXor,
+  kShl,
+  kShr,
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
 };
 
 enum class ReduceOp : uint8_t { kSum, kProd, kMin, kMax, kAny, kAll, kArgMin, kArgMax };  // Arg*: first index; one axis
@@ -50,14 +98,14 @@ using Expr = std::shared_ptr<const ExprNode>;
 
 struct ExprNode {
   Op op;
-  DType dtype;             // the compute type of the value
+  DType dtype;  // the compute type of the value
   std::vector<Expr> args;
-  double number = 0;       // kConst of float types
-  int64_t integer = 0;     // kConst of integer types and bool (u64: the bits)
-  Dim dim;                 // kDim
-  int index = 0;           // kVar: the variable; kRead: the operand
+  double number = 0;    // kConst of float types
+  int64_t integer = 0;  // kConst of integer types and bool (u64: the bits)
+  Dim dim;              // kDim
+  int index = 0;        // kVar: the variable; kRead: the operand
   ReduceOp reduce = ReduceOp::kSum;
-  std::vector<Axis> axes;  // kReduce
+  std::vector<Axis> axes;                // kReduce
   DType rounded_to = DType::kUndefined;  // kCast to a small float or int4: the storage type it passes through
 };
 
@@ -77,7 +125,7 @@ Expr boolean(bool value);
 Expr dim(const Dim& value);
 Expr var(int id);
 Expr read(int operand, DType storage, std::vector<Expr> index);
-Expr cast(DType to, Expr x);     // to: any storage type; result has its compute type
+Expr cast(DType to, Expr x);  // to: any storage type; result has its compute type
 Expr select(Expr cond, Expr x, Expr y);
 Expr reduce(ReduceOp op, std::vector<Axis> axes, Expr body);
 Expr unary(Op op, Expr x);
@@ -105,7 +153,8 @@ Expr in_range(const Expr& i, const Dim& extent);
 Expr rewrite(const Expr& e, const std::function<Expr(const Expr&)>& visit);
 Expr substitute_vars(const Expr& e, const std::function<Expr(int)>& map);  // null: keep
 // Replaces reads of `operand` by the producer's body at that index (fusion). `renumber` maps the producer's operands.
-Expr inline_operand(const Expr& consumer, int operand, const TensorExpr& producer, const std::function<int(int)>& renumber);
+Expr inline_operand(const Expr& consumer, int operand, const TensorExpr& producer,
+                    const std::function<int(int)>& renumber);
 Expr renumber_operands(const Expr& e, const std::function<int(int)>& map);
 // Every operand read, in order of first occurrence.
 std::vector<int> operands_of(const Expr& e);
@@ -121,10 +170,12 @@ struct OperandData {
 };
 // Evaluates e over concrete sizes; symbols through `lookup`. `out` receives packed elements of e.dtype, row-major.
 // False: a symbol is unknown or an index is out of range.
-bool interpret(const TensorExpr& e, const std::vector<OperandData>& operands, const ir::SymbolLookup& lookup, std::byte* out);
+bool interpret(const TensorExpr& e, const std::vector<OperandData>& operands, const ir::SymbolLookup& lookup,
+               std::byte* out);
 // Evaluates an integer expression over Dims (shape arithmetic): reads of operand k, flat element n, come from
 // `element(k, n)`. nullopt where the element is unknown or the operation has no Dim form.
-std::optional<std::vector<Dim>> interpret_dims(const TensorExpr& e, const std::vector<std::vector<int64_t>>& operand_dims,
+std::optional<std::vector<Dim>> interpret_dims(const TensorExpr& e,
+                                               const std::vector<std::vector<int64_t>>& operand_dims,
                                                const std::function<std::optional<Dim>(int, int64_t)>& element);
 
 }  // namespace tvc::te

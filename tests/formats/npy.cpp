@@ -11,7 +11,9 @@ using namespace tvc;
 
 namespace {
 
-std::filesystem::path scratch(std::string_view name) { return std::filesystem::temp_directory_path() / fmt::format("tvc_npy_{}_{}", getpid(), name); }
+std::filesystem::path scratch(std::string_view name) {
+  return std::filesystem::temp_directory_path() / fmt::format("tvc_npy_{}_{}", getpid(), name);
+}
 
 }  // namespace
 

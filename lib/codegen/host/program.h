@@ -22,7 +22,7 @@ struct Buffer {
 struct EmittedFunction {
   std::string name, text, arguments;  // arguments: the NAME_args typedef, for the shared header
   std::vector<std::string> includes;
-  std::vector<std::string> uses;      // names of shared functions that the text calls
+  std::vector<std::string> uses;  // names of shared functions that the text calls
 };
 
 struct WeightChunk {
@@ -56,8 +56,14 @@ class HostProgram {
 
   // -- run()'s text. A marker is a place between statements that may receive text later (releases of blocks).
   void line(std::string text);
-  void open(const std::string& head) { line(head + " {"); ++indent_; }
-  void close(const std::string& tail = "") { --indent_; line("}" + tail); }
+  void open(const std::string& head) {
+    line(head + " {");
+    ++indent_;
+  }
+  void close(const std::string& tail = "") {
+    --indent_;
+    line("}" + tail);
+  }
   size_t marker();
   void at_marker(size_t marker, std::string text);
   std::string body() const;

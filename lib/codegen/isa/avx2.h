@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SIMD primitives on AVX2, FMA and F16C. Same names and meanings as isa/avx512.h; vector code is written once over both.
+ * SIMD primitives on AVX2, FMA and F16C. Same names and meanings as isa/avx512.h; vector code is written once over
+ * both.
  *
  * tv_f32, tv_i32: TV_LANES lanes; tv_mask: one truth value a lane. Loads and stores need no alignment.
  * *_n(p, n): the first n lanes only, 0 <= n <= TV_LANES (more counts as all); loads fill with zeros, and memory behind
@@ -19,11 +20,11 @@ typedef __m256 tv_f32;
 typedef __m256i tv_i32;
 typedef __m256 tv_mask; /* all bits of a lane */
 
-/* -- masks ---------------------------------------------------------------------------------------------------------- */
+/* -- masks ----------------------------------------------------------------------------------------------------------
+ */
 TV_INLINE tv_mask tv_mask_first(int64_t n) { /* lanes 0 .. n-1 */
   int32_t count = n > TV_LANES ? TV_LANES : (int32_t)n;
-  return _mm256_castsi256_ps(
-      _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
+  return _mm256_castsi256_ps(_mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
 }
 TV_INLINE tv_mask tv_and_mask(tv_mask a, tv_mask b) { return _mm256_and_ps(a, b); }
 TV_INLINE tv_mask tv_or_mask(tv_mask a, tv_mask b) { return _mm256_or_ps(a, b); }
@@ -36,7 +37,8 @@ TV_INLINE tv_i32 tv_select_i32(tv_mask m, tv_i32 a, tv_i32 b) {
   return _mm256_blendv_epi8(b, a, _mm256_castps_si256(m));
 }
 
-/* -- load, store, constants ----------------------------------------------------------------------------------------- */
+/* -- load, store, constants -----------------------------------------------------------------------------------------
+ */
 TV_INLINE tv_f32 tv_zero(void) { return _mm256_setzero_ps(); }
 TV_INLINE tv_f32 tv_set1(float x) { return _mm256_set1_ps(x); }
 TV_INLINE tv_f32 tv_broadcast(const float* p) { return _mm256_broadcast_ss(p); }
@@ -58,7 +60,8 @@ TV_INLINE void tv_store_i32_n(int32_t* p, int64_t n, tv_i32 v) {
   _mm256_maskstore_epi32((int*)p, _mm256_castps_si256(tv_mask_first(n)), v);
 }
 
-/* -- arithmetic ----------------------------------------------------------------------------------------------------- */
+/* -- arithmetic -----------------------------------------------------------------------------------------------------
+ */
 TV_INLINE tv_f32 tv_add(tv_f32 a, tv_f32 b) { return _mm256_add_ps(a, b); }
 TV_INLINE tv_f32 tv_sub(tv_f32 a, tv_f32 b) { return _mm256_sub_ps(a, b); }
 TV_INLINE tv_f32 tv_mul(tv_f32 a, tv_f32 b) { return _mm256_mul_ps(a, b); }
@@ -96,7 +99,8 @@ TV_INLINE tv_i32 tv_xor_i32(tv_i32 a, tv_i32 b) { return _mm256_xor_si256(a, b);
 #define tv_shr_i32(a, count) _mm256_srai_epi32((a), (count)) /* arithmetic */
 #define tv_shr_u32(a, count) _mm256_srli_epi32((a), (count)) /* logical */
 
-/* -- comparisons: false where a or b is NaN, but tv_ne ---------------------------------------------------------------- */
+/* -- comparisons: false where a or b is NaN, but tv_ne ----------------------------------------------------------------
+ */
 TV_INLINE tv_mask tv_lt(tv_f32 a, tv_f32 b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
 TV_INLINE tv_mask tv_le(tv_f32 a, tv_f32 b) { return _mm256_cmp_ps(a, b, _CMP_LE_OQ); }
 TV_INLINE tv_mask tv_gt(tv_f32 a, tv_f32 b) { return _mm256_cmp_ps(a, b, _CMP_GT_OQ); }
@@ -107,7 +111,8 @@ TV_INLINE tv_mask tv_isnan(tv_f32 a) { return _mm256_cmp_ps(a, a, _CMP_UNORD_Q);
 TV_INLINE tv_mask tv_eq_i32(tv_i32 a, tv_i32 b) { return _mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b)); }
 TV_INLINE tv_mask tv_gt_i32(tv_i32 a, tv_i32 b) { return _mm256_castsi256_ps(_mm256_cmpgt_epi32(a, b)); }
 
-/* -- conversions ---------------------------------------------------------------------------------------------------- */
+/* -- conversions ----------------------------------------------------------------------------------------------------
+ */
 TV_INLINE tv_i32 tv_as_i32(tv_f32 a) { return _mm256_castps_si256(a); }
 TV_INLINE tv_f32 tv_as_f32(tv_i32 a) { return _mm256_castsi256_ps(a); }
 TV_INLINE tv_i32 tv_trunc_i32(tv_f32 a) { return _mm256_cvttps_epi32(a); }
@@ -132,7 +137,8 @@ TV_INLINE void tv_store_bf16(uint16_t* p, tv_f32 v) { /* halves to even; a NaN s
 TV_INLINE tv_i32 tv_load_u8(const uint8_t* p) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)p)); }
 TV_INLINE tv_i32 tv_load_i8(const int8_t* p) { return _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i*)p)); }
 
-/* -- across lanes --------------------------------------------------------------------------------------------------- */
+/* -- across lanes ---------------------------------------------------------------------------------------------------
+ */
 TV_INLINE float tv_sum(tv_f32 v) {
   __m128 s = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
   s = _mm_add_ps(s, _mm_movehl_ps(s, s));

@@ -15,7 +15,8 @@ typedef __m512 tv_f32;
 typedef __m512i tv_i32;
 typedef __mmask16 tv_mask;
 
-/* -- masks ---------------------------------------------------------------------------------------------------------- */
+/* -- masks ----------------------------------------------------------------------------------------------------------
+ */
 TV_INLINE tv_mask tv_mask_first(int64_t n) { /* lanes 0 .. n-1 */
   return n >= TV_LANES ? (tv_mask)0xffff : (tv_mask)((1u << (n < 0 ? 0 : n)) - 1u);
 }
@@ -28,7 +29,8 @@ TV_INLINE int tv_all(tv_mask a) { return a == (tv_mask)0xffff; }
 TV_INLINE tv_f32 tv_select(tv_mask m, tv_f32 a, tv_f32 b) { return _mm512_mask_blend_ps(m, b, a); } /* m ? a : b */
 TV_INLINE tv_i32 tv_select_i32(tv_mask m, tv_i32 a, tv_i32 b) { return _mm512_mask_blend_epi32(m, b, a); }
 
-/* -- load, store, constants ----------------------------------------------------------------------------------------- */
+/* -- load, store, constants -----------------------------------------------------------------------------------------
+ */
 TV_INLINE tv_f32 tv_zero(void) { return _mm512_setzero_ps(); }
 TV_INLINE tv_f32 tv_set1(float x) { return _mm512_set1_ps(x); }
 TV_INLINE tv_f32 tv_broadcast(const float* p) { return _mm512_set1_ps(*p); }
@@ -40,17 +42,14 @@ TV_INLINE tv_f32 tv_load_n(const float* p, int64_t n) { return tv_load_mask(p, t
 TV_INLINE void tv_store_n(float* p, int64_t n, tv_f32 v) { tv_store_mask(p, tv_mask_first(n), v); }
 TV_INLINE tv_f32 tv_gather(const float* p, tv_i32 index) { return _mm512_i32gather_ps(index, p, 4); }
 TV_INLINE tv_i32 tv_set1_i32(int32_t x) { return _mm512_set1_epi32(x); }
-TV_INLINE tv_i32 tv_iota_i32(void) {
-  return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-}
+TV_INLINE tv_i32 tv_iota_i32(void) { return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
 TV_INLINE tv_i32 tv_load_i32(const int32_t* p) { return _mm512_loadu_si512(p); }
 TV_INLINE void tv_store_i32(int32_t* p, tv_i32 v) { _mm512_storeu_si512(p, v); }
-TV_INLINE tv_i32 tv_load_i32_n(const int32_t* p, int64_t n) {
-  return _mm512_maskz_loadu_epi32(tv_mask_first(n), p);
-}
+TV_INLINE tv_i32 tv_load_i32_n(const int32_t* p, int64_t n) { return _mm512_maskz_loadu_epi32(tv_mask_first(n), p); }
 TV_INLINE void tv_store_i32_n(int32_t* p, int64_t n, tv_i32 v) { _mm512_mask_storeu_epi32(p, tv_mask_first(n), v); }
 
-/* -- arithmetic ----------------------------------------------------------------------------------------------------- */
+/* -- arithmetic -----------------------------------------------------------------------------------------------------
+ */
 TV_INLINE tv_f32 tv_add(tv_f32 a, tv_f32 b) { return _mm512_add_ps(a, b); }
 TV_INLINE tv_f32 tv_sub(tv_f32 a, tv_f32 b) { return _mm512_sub_ps(a, b); }
 TV_INLINE tv_f32 tv_mul(tv_f32 a, tv_f32 b) { return _mm512_mul_ps(a, b); }
@@ -88,7 +87,8 @@ TV_INLINE tv_i32 tv_xor_i32(tv_i32 a, tv_i32 b) { return _mm512_xor_si512(a, b);
 #define tv_shr_i32(a, count) _mm512_srai_epi32((a), (count)) /* arithmetic */
 #define tv_shr_u32(a, count) _mm512_srli_epi32((a), (count)) /* logical */
 
-/* -- comparisons: false where a or b is NaN, but tv_ne ---------------------------------------------------------------- */
+/* -- comparisons: false where a or b is NaN, but tv_ne ----------------------------------------------------------------
+ */
 TV_INLINE tv_mask tv_lt(tv_f32 a, tv_f32 b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 TV_INLINE tv_mask tv_le(tv_f32 a, tv_f32 b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
 TV_INLINE tv_mask tv_gt(tv_f32 a, tv_f32 b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
@@ -99,7 +99,8 @@ TV_INLINE tv_mask tv_isnan(tv_f32 a) { return _mm512_cmp_ps_mask(a, a, _CMP_UNOR
 TV_INLINE tv_mask tv_eq_i32(tv_i32 a, tv_i32 b) { return _mm512_cmpeq_epi32_mask(a, b); }
 TV_INLINE tv_mask tv_gt_i32(tv_i32 a, tv_i32 b) { return _mm512_cmpgt_epi32_mask(a, b); }
 
-/* -- conversions ---------------------------------------------------------------------------------------------------- */
+/* -- conversions ----------------------------------------------------------------------------------------------------
+ */
 TV_INLINE tv_i32 tv_as_i32(tv_f32 a) { return _mm512_castps_si512(a); }
 TV_INLINE tv_f32 tv_as_f32(tv_i32 a) { return _mm512_castsi512_ps(a); }
 TV_INLINE tv_i32 tv_trunc_i32(tv_f32 a) { return _mm512_cvttps_epi32(a); }
@@ -122,7 +123,8 @@ TV_INLINE void tv_store_bf16(uint16_t* p, tv_f32 v) { /* halves to even; a NaN s
 TV_INLINE tv_i32 tv_load_u8(const uint8_t* p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i*)p)); }
 TV_INLINE tv_i32 tv_load_i8(const int8_t* p) { return _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i*)p)); }
 
-/* -- across lanes --------------------------------------------------------------------------------------------------- */
+/* -- across lanes ---------------------------------------------------------------------------------------------------
+ */
 TV_INLINE float tv_sum(tv_f32 v) { return _mm512_reduce_add_ps(v); }
 TV_INLINE float tv_max_lane(tv_f32 v) { return _mm512_reduce_max_ps(v); }
 TV_INLINE float tv_min_lane(tv_f32 v) { return _mm512_reduce_min_ps(v); }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Dense and grouped convolution into the blocked layout [N, C/16, H, W, 16], over isa/tile.h.
- * A task is a run of output pixels of one image times a part of a group's output blocks. The run's input rows are copied
- * with their padding into the thread's scratch, unless there is none; each thread copies a run once for all its parts.
- * x: planes of `pixel` floats a pixel: blocks of 16 channels, or single channels of a planar input. */
+ * A task is a run of output pixels of one image times a part of a group's output blocks. The run's input rows are
+ * copied with their padding into the thread's scratch, unless there is none; each thread copies a run once for all its
+ * parts. x: planes of `pixel` floats a pixel: blocks of 16 channels, or single channels of a planar input. */
 #ifndef TVC_ISA_CONV_H
 #define TVC_ISA_CONV_H
 
@@ -11,15 +11,16 @@
 typedef struct tv_conv {
   const float *x, *w, *bias; /* w: [blocks][planes of a group][kernel][pixel][16]; bias: [blocks][16] */
   float *y, *scratch;
-  int64_t scratch_floats;                                  /* of one thread; 0: no padding, no copy */
-  int64_t groups, planes, blocks, parts;                   /* of one group; parts of its blocks */
+  int64_t scratch_floats;                /* of one thread; 0: no padding, no copy */
+  int64_t groups, planes, blocks, parts; /* of one group; parts of its blocks */
   int64_t pixel, height, width, out_height, out_width;
   int64_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, top, left;
-  int64_t chunks, chunk;                                   /* runs of output pixels */
-  int64_t y_height, y_width, y_step_h, y_step_w, y_top, y_left, y_channels, y_phases; /* where outputs lie: step 1, or a
-     transposed phase; y_channels: of a planar output, else 0; y_phases: so many phases lie in one block, [phase][channel] */
+  int64_t chunks, chunk; /* runs of output pixels */
+  int64_t y_height, y_width, y_step_h, y_step_w, y_top, y_left, y_channels,
+      y_phases; /* where outputs lie: step 1, or a
+transposed phase; y_channels: of a planar output, else 0; y_phases: so many phases lie in one block, [phase][channel] */
   float low, high;
-  int clip, full;                                          /* full: the epilogue has operands of the output's shape */
+  int clip, full; /* full: the epilogue has operands of the output's shape */
 } tv_conv;
 
 /* Computes on `count` pixels of one block in place; at: their place in the whole output. */
@@ -28,7 +29,9 @@ typedef void (*tv_epilogue)(const void* args, float* y, int64_t at, int64_t bloc
 enum { TV_CONV_RUN = 96, TV_CONV_WEIGHTS = 96 << 10 }; /* pixels between epilogues; floats of w that stay in L2 */
 
 /* Whether outputs go to their places one by one. */
-static inline int tv_conv_scatters(const tv_conv* c) { return c->y_step_h != 1 || c->y_step_w != 1 || c->y_channels != 0; }
+static inline int tv_conv_scatters(const tv_conv* c) {
+  return c->y_step_h != 1 || c->y_step_w != 1 || c->y_channels != 0;
+}
 
 typedef struct tv_window {
   const float* x; /* the first tap of the first output pixel of row row0 */
@@ -59,8 +62,8 @@ static inline tv_window tv_conv_window(const tv_conv* c, int64_t image, int64_t 
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t at = first + r;
       const int inside = at >= 0 && at < c->height;
-      tv_conv_copy_row(c, inside ? x + i * plane + at * c->width * c->pixel : x, scratch + (i * rows + r) * padded.pitch,
-                       pitch, inside);
+      tv_conv_copy_row(c, inside ? x + i * plane + at * c->width * c->pixel : x,
+                       scratch + (i * rows + r) * padded.pitch, pitch, inside);
     }
   return padded;
 }
@@ -143,23 +146,32 @@ static inline void tv_conv_part(const tv_conv* c, const void* args, tv_epilogue 
   do {
     const int64_t planes = tv_size_min(most, c->planes - done);
     const int last = done + planes == c->planes;
-    const tv_tile tile = {.outer = planes, .outer_step = window->plane,
-                          .height = c->kernel_h, .height_step = c->dilation_h * window->pitch,
-                          .width = side ? 1 : c->kernel_w, .width_step = c->dilation_w * c->pixel,
+    const tv_tile tile = {.outer = planes,
+                          .outer_step = window->plane,
+                          .height = c->kernel_h,
+                          .height_step = c->dilation_h * window->pitch,
+                          .width = side ? 1 : c->kernel_w,
+                          .width_step = c->dilation_w * c->pixel,
                           .inner = side ? c->kernel_w * c->pixel : c->pixel,
                           .w_block = c->planes * taps * 16,
-                          .init_row = done ? 16 : 0, .init_block = done ? plane : 16,
-                          .y_row = 16, .y_block = scatter ? TV_TILE_MAX_ROWS * 16 : plane,
-                          .low = c->low, .high = c->high, .clip = c->clip && last};
+                          .init_row = done ? 16 : 0,
+                          .init_block = done ? plane : 16,
+                          .y_row = 16,
+                          .y_block = scatter ? TV_TILE_MAX_ROWS * 16 : plane,
+                          .low = c->low,
+                          .high = c->high,
+                          .clip = c->clip && last};
     const tv_window here = {window->x + done * window->plane, window->row0, window->plane, window->pitch};
     tv_span s = *whole;
     const int64_t count = whole->last - whole->first, runs = (count + TV_CONV_RUN - 1) / TV_CONV_RUN;
     for (int64_t run = 0; run < runs; ++run, s.first = s.last) {
       s.last = whole->first + count * (run + 1) / runs;
-      tv_conv_span(c, args, epilogue, &here, &tile, &s, w + done * taps * 16, done ? y : c->bias + whole->block * 16, y);
+      tv_conv_span(c, args, epilogue, &here, &tile, &s, w + done * taps * 16, done ? y : c->bias + whole->block * 16,
+                   y);
       if (epilogue && last && !scatter)
         for (int64_t b = 0; b < s.blocks; ++b)
-          epilogue(args, y + b * plane + s.first * 16, (y - c->y) + b * plane + s.first * 16, s.block + b, s.last - s.first);
+          epilogue(args, y + b * plane + s.first * 16, (y - c->y) + b * plane + s.first * 16, s.block + b,
+                   s.last - s.first);
     }
     done += planes;
   } while (done < c->planes);

@@ -109,9 +109,9 @@ static inline uint8_t tv_f32_to_f8e8m0(float x) {
   return (uint8_t)(e + 127);
 }
 
-#define TV_STORAGE(N, T)                                                                              \
-  static inline float tv_load_##N(const T* x, int64_t i) { return tv_##N##_to_f32(x[i]); }            \
-  static inline void tv_store_##N(T* y, int64_t i, float v) { y[i] = tv_f32_to_##N(v); }              \
+#define TV_STORAGE(N, T)                                                                   \
+  static inline float tv_load_##N(const T* x, int64_t i) { return tv_##N##_to_f32(x[i]); } \
+  static inline void tv_store_##N(T* y, int64_t i, float v) { y[i] = tv_f32_to_##N(v); }   \
   static inline float tv_round_##N(float v) { return tv_##N##_to_f32(tv_f32_to_##N(v)); }
 TV_STORAGE(f16, uint16_t)
 TV_STORAGE(bf16, uint16_t)

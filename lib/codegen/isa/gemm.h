@@ -11,9 +11,9 @@
 typedef struct tv_gemm {
   const float *a, *w, *bias; /* bias: [bias_block ? columns : 16], zeros behind the last column */
   float *y, *scratch;
-  int64_t scratch_floats;                 /* of one thread: rows of A laid out anew; 0: A's rows are read in place */
+  int64_t scratch_floats; /* of one thread: rows of A laid out anew; 0: A's rows are read in place */
   int64_t rows, depth, columns, parts, chunks, chunk;
-  int64_t a_row, a_step, bias_block;      /* from one row, one k to the next */
+  int64_t a_row, a_step, bias_block; /* from one row, one k to the next */
   float low, high;
   int clip;
   int64_t batch[TV_GEMM_BATCH], batch_a[TV_GEMM_BATCH], batch_w[TV_GEMM_BATCH]; /* sizes (1: none), steps */
@@ -70,7 +70,8 @@ static inline void tv_gemm_rows(const tv_gemm* g, const tv_gemm_part* p, const t
   }
 }
 
-static inline void tv_gemm_run_part(const tv_gemm* g, const void* args, tv_gemm_epilogue epilogue, const tv_gemm_part* p) {
+static inline void tv_gemm_run_part(const tv_gemm* g, const void* args, tv_gemm_epilogue epilogue,
+                                    const tv_gemm_part* p) {
   const int edge = p->columns < p->blocks * 16;
   const int64_t most = edge ? tv_size_max(g->depth, 1) : TV_GEMM_WEIGHTS / (16 * p->blocks);
   float* y = p->y + p->block * 16;
@@ -78,17 +79,26 @@ static inline void tv_gemm_run_part(const tv_gemm* g, const void* args, tv_gemm_
   do {
     const int64_t depth = tv_size_min(most, g->depth - done);
     const int last = done + depth == g->depth;
-    const tv_tile tile = {.outer = 1, .height = 1, .width = 1, .inner = depth, .w_block = g->depth * 16,
-                          .init_row = done ? g->columns : 0, .init_block = done ? 16 : g->bias_block,
-                          .y_row = edge ? p->blocks * 16 : g->columns, .y_block = 16,
-                          .low = g->low, .high = g->high, .clip = g->clip && last};
+    const tv_tile tile = {.outer = 1,
+                          .height = 1,
+                          .width = 1,
+                          .inner = depth,
+                          .w_block = g->depth * 16,
+                          .init_row = done ? g->columns : 0,
+                          .init_block = done ? 16 : g->bias_block,
+                          .y_row = edge ? p->blocks * 16 : g->columns,
+                          .y_block = 16,
+                          .low = g->low,
+                          .high = g->high,
+                          .clip = g->clip && last};
     const float* init = done ? y : g->bias + (g->bias_block ? p->block * 16 : 0);
     const int64_t count = p->last - p->first, runs = (count + TV_GEMM_RUN - 1) / TV_GEMM_RUN;
     for (int64_t run = 0; run < runs; ++run) {
       const int64_t row = p->first + count * run / runs, end = p->first + count * (run + 1) / runs;
       tv_gemm_rows(g, p, &tile, row, end, done, init, y);
       if (epilogue && last)
-        epilogue(args, y + row * g->columns, y + row * g->columns - g->y, p->block * 16, p->columns, end - row, g->columns);
+        epilogue(args, y + row * g->columns, y + row * g->columns - g->y, p->block * 16, p->columns, end - row,
+                 g->columns);
     }
     done += depth;
   } while (done < g->depth);

@@ -11,8 +11,12 @@
 #include "abi.h"
 
 /* Complex elements are moved, never computed with. */
-typedef struct { float re, im; } tv_c64;
-typedef struct { double re, im; } tv_c128;
+typedef struct {
+  float re, im;
+} tv_c64;
+typedef struct {
+  double re, im;
+} tv_c128;
 
 /* Floor division and the remainder with the divisor's sign; a zero divisor gives 0, so that no size can trap. */
 static inline int64_t tv_floordiv(int64_t a, int64_t b) {

@@ -8,35 +8,35 @@
 #include "isa/scalar_float.h"
 
 /* min and max pass NaN on. */
-#define TV_FLOAT(T, N, S)                                                             \
-  static inline T tv_abs_##N(T x) { return fabs##S(x); }                              \
-  static inline T tv_sign_##N(T x) { return x != x ? x : (T)((x > 0) - (x < 0)); }    \
-  static inline T tv_floor_##N(T x) { return floor##S(x); }                           \
-  static inline T tv_ceil_##N(T x) { return ceil##S(x); }                             \
-  static inline T tv_rint_##N(T x) { return rint##S(x); }                             \
-  static inline T tv_trunc_##N(T x) { return trunc##S(x); }                           \
-  static inline T tv_sqrt_##N(T x) { return sqrt##S(x); }                             \
-  static inline T tv_sin_##N(T x) { return sin##S(x); }                               \
-  static inline T tv_cos_##N(T x) { return cos##S(x); }                               \
-  static inline T tv_tan_##N(T x) { return tan##S(x); }                               \
-  static inline T tv_asin_##N(T x) { return asin##S(x); }                             \
-  static inline T tv_acos_##N(T x) { return acos##S(x); }                             \
-  static inline T tv_atan_##N(T x) { return atan##S(x); }                             \
-  static inline T tv_sinh_##N(T x) { return sinh##S(x); }                             \
-  static inline T tv_cosh_##N(T x) { return cosh##S(x); }                             \
-  static inline T tv_asinh_##N(T x) { return asinh##S(x); }                           \
-  static inline T tv_acosh_##N(T x) { return acosh##S(x); }                           \
-  static inline T tv_atanh_##N(T x) { return atanh##S(x); }                           \
-  static inline uint8_t tv_isnan_##N(T x) { return x != x; }                          \
+#define TV_FLOAT(T, N, S)                                                                   \
+  static inline T tv_abs_##N(T x) { return fabs##S(x); }                                    \
+  static inline T tv_sign_##N(T x) { return x != x ? x : (T)((x > 0) - (x < 0)); }          \
+  static inline T tv_floor_##N(T x) { return floor##S(x); }                                 \
+  static inline T tv_ceil_##N(T x) { return ceil##S(x); }                                   \
+  static inline T tv_rint_##N(T x) { return rint##S(x); }                                   \
+  static inline T tv_trunc_##N(T x) { return trunc##S(x); }                                 \
+  static inline T tv_sqrt_##N(T x) { return sqrt##S(x); }                                   \
+  static inline T tv_sin_##N(T x) { return sin##S(x); }                                     \
+  static inline T tv_cos_##N(T x) { return cos##S(x); }                                     \
+  static inline T tv_tan_##N(T x) { return tan##S(x); }                                     \
+  static inline T tv_asin_##N(T x) { return asin##S(x); }                                   \
+  static inline T tv_acos_##N(T x) { return acos##S(x); }                                   \
+  static inline T tv_atan_##N(T x) { return atan##S(x); }                                   \
+  static inline T tv_sinh_##N(T x) { return sinh##S(x); }                                   \
+  static inline T tv_cosh_##N(T x) { return cosh##S(x); }                                   \
+  static inline T tv_asinh_##N(T x) { return asinh##S(x); }                                 \
+  static inline T tv_acosh_##N(T x) { return acosh##S(x); }                                 \
+  static inline T tv_atanh_##N(T x) { return atanh##S(x); }                                 \
+  static inline uint8_t tv_isnan_##N(T x) { return x != x; }                                \
   static inline uint8_t tv_isinf_##N(T x) { return x == (T)INFINITY || x == -(T)INFINITY; } \
-  static inline T tv_rem_##N(T a, T b) { return fmod##S(a, b); }                      \
-  static inline T tv_mod_##N(T a, T b) {                                              \
-    T r = fmod##S(a, b);                                                              \
-    return r != 0 && (r < 0) != (b < 0) ? r + b : r;                                  \
-  }                                                                                   \
-  static inline T tv_pow_##N(T a, T b) { return b == 2 ? a * a : pow##S(a, b); }      \
-  static inline T tv_atan2_##N(T a, T b) { return atan2##S(a, b); }                   \
-  static inline T tv_min_##N(T a, T b) { return a < b || a != a ? a : b; }            \
+  static inline T tv_rem_##N(T a, T b) { return fmod##S(a, b); }                            \
+  static inline T tv_mod_##N(T a, T b) {                                                    \
+    T r = fmod##S(a, b);                                                                    \
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;                                        \
+  }                                                                                         \
+  static inline T tv_pow_##N(T a, T b) { return b == 2 ? a * a : pow##S(a, b); }            \
+  static inline T tv_atan2_##N(T a, T b) { return atan2##S(a, b); }                         \
+  static inline T tv_min_##N(T a, T b) { return a < b || a != a ? a : b; }                  \
   static inline T tv_max_##N(T a, T b) { return a > b || a != a ? a : b; }
 TV_FLOAT(float, f32, f)
 TV_FLOAT(double, f64, )
@@ -52,26 +52,26 @@ static inline double tv_sigmoid_f64(double x) { return 1.0 / (1.0 + exp(-x)); }
 #define tv_fmax64 tv_max_f64
 
 /* Division by zero gives 0: an operand's value can not stop the program. Shifts by the width or more give 0. */
-#define TV_INT(T, U, N, BITS)                                                                     \
+#define TV_INT(T, U, N, BITS)                                                                                          \
   static inline T tv_div_##N(T a, T b) { return b == 0 ? 0 : (b == (T)-1 && (T)-1 < 0) ? (T)(0 - (U)a) : (T)(a / b); } \
   static inline T tv_rem_##N(T a, T b) { return b == 0 || (b == (T)-1 && (T)-1 < 0) ? 0 : (T)(a % b); }                \
-  static inline T tv_mod_##N(T a, T b) {                                                          \
-    T r = tv_rem_##N(a, b);                                                                       \
-    return r != 0 && (r < 0) != (b < 0) ? (T)(r + b) : r;                                         \
-  }                                                                                               \
-  static inline T tv_abs_##N(T x) { return x < 0 ? (T)(0 - (U)x) : x; }                           \
-  static inline T tv_sign_##N(T x) { return (T)((x > 0) - (x < 0)); }                             \
-  static inline T tv_min_##N(T a, T b) { return a < b ? a : b; }                                  \
-  static inline T tv_max_##N(T a, T b) { return a > b ? a : b; }                                  \
-  static inline T tv_shl_##N(T a, T b) { return (U)b >= BITS ? 0 : (T)((U)a << b); }              \
-  static inline T tv_shr_##N(T a, T b) { return (U)b >= BITS ? (T)(a < 0 ? -1 : 0) : (T)(a >> b); } \
-  static inline T tv_popcount_##N(T x) { return (T)__builtin_popcountll((uint64_t)(U)x); }        \
-  static inline T tv_pow_##N(T a, T b) {                                                          \
-    U r = 1, base = (U)a;                                                                         \
-    if (b < 0) return a == 1 ? 1 : a == (T)-1 ? ((b & 1) ? a : 1) : 0;                            \
-    for (; b > 0; b = (T)(b >> 1), base = (U)(base * base))                                       \
-      if (b & 1) r = (U)(r * base);                                                               \
-    return (T)r;                                                                                  \
+  static inline T tv_mod_##N(T a, T b) {                                                                               \
+    T r = tv_rem_##N(a, b);                                                                                            \
+    return r != 0 && (r < 0) != (b < 0) ? (T)(r + b) : r;                                                              \
+  }                                                                                                                    \
+  static inline T tv_abs_##N(T x) { return x < 0 ? (T)(0 - (U)x) : x; }                                                \
+  static inline T tv_sign_##N(T x) { return (T)((x > 0) - (x < 0)); }                                                  \
+  static inline T tv_min_##N(T a, T b) { return a < b ? a : b; }                                                       \
+  static inline T tv_max_##N(T a, T b) { return a > b ? a : b; }                                                       \
+  static inline T tv_shl_##N(T a, T b) { return (U)b >= BITS ? 0 : (T)((U)a << b); }                                   \
+  static inline T tv_shr_##N(T a, T b) { return (U)b >= BITS ? (T)(a < 0 ? -1 : 0) : (T)(a >> b); }                    \
+  static inline T tv_popcount_##N(T x) { return (T)__builtin_popcountll((uint64_t)(U)x); }                             \
+  static inline T tv_pow_##N(T a, T b) {                                                                               \
+    U r = 1, base = (U)a;                                                                                              \
+    if (b < 0) return a == 1 ? 1 : a == (T)-1 ? ((b & 1) ? a : 1) : 0;                                                 \
+    for (; b > 0; b = (T)(b >> 1), base = (U)(base * base))                                                            \
+      if (b & 1) r = (U)(r * base);                                                                                    \
+    return (T)r;                                                                                                       \
   }
 TV_INT(int8_t, uint8_t, i8, 8)
 TV_INT(int16_t, uint16_t, i16, 16)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * f32 functions without branches, so that the C compiler vectorises loops over them. Polynomials after Cephes (Moshier).
- * Errors: exp, log, sigmoid under 2 ulp, tanh and erf under 4 ulp; infinities and NaN as libm. */
+ * f32 functions without branches, so that the C compiler vectorises loops over them. Polynomials after Cephes
+ * (Moshier). Errors: exp, log, sigmoid under 2 ulp, tanh and erf under 4 ulp; infinities and NaN as libm. */
 #ifndef TV_SCALAR_FLOAT_H
 #define TV_SCALAR_FLOAT_H
 

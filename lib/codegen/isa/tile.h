@@ -10,11 +10,11 @@ typedef struct tv_tile {
   int64_t outer, outer_step;   /* blocks of input channels */
   int64_t height, height_step; /* taps, where they do not lie side by side */
   int64_t width, width_step;
-  int64_t inner;               /* neighbours in x */
-  int64_t w_block;             /* from one block of columns to the next in w */
+  int64_t inner;   /* neighbours in x */
+  int64_t w_block; /* from one block of columns to the next in w */
   int64_t init_row, init_block;
   int64_t y_row, y_block;
-  float low, high;             /* the result's bounds, if `clip` */
+  float low, high; /* the result's bounds, if `clip` */
   int clip;
 } tv_tile;
 
@@ -48,12 +48,11 @@ typedef struct tv_tile {
         }                                                                                                          \
     if (p->clip) {                                                                                                 \
       const tv_f32 low = tv_set1(p->low), high = tv_set1(p->high);                                                 \
-      _Pragma("GCC unroll 16") for (int t = 0; t < T; ++t)                                                         \
-          _Pragma("GCC unroll 16") for (int v = 0; v < V; ++v) acc[t][v] = tv_min(high, tv_max(low, acc[t][v]));   \
+      _Pragma("GCC unroll 16") for (int t = 0; t < T; ++t) _Pragma("GCC unroll 16") for (int v = 0; v < V; ++v)    \
+          acc[t][v] = tv_min(high, tv_max(low, acc[t][v]));                                                        \
     }                                                                                                              \
-    _Pragma("GCC unroll 16") for (int t = 0; t < T; ++t)                                                           \
-        _Pragma("GCC unroll 16") for (int v = 0; v < V; ++v) tv_store(                                             \
-            y + t * p->y_row + v / TV_TILE_VECTORS * p->y_block + v % TV_TILE_VECTORS * TV_LANES, acc[t][v]);      \
+    _Pragma("GCC unroll 16") for (int t = 0; t < T; ++t) _Pragma("GCC unroll 16") for (int v = 0; v < V; ++v)      \
+        tv_store(y + t * p->y_row + v / TV_TILE_VECTORS * p->y_block + v % TV_TILE_VECTORS * TV_LANES, acc[t][v]); \
   }
 
 typedef void (*tv_tile_fn)(const tv_tile*, const float* const*, const float*, const float*, float*);
@@ -87,8 +86,8 @@ static const tv_tile_fn tv_tiles[TV_TILE_BLOCKS][TV_TILE_MAX_ROWS] __attribute__
 #define TV_TILE_MAX_ROWS 6
 TV_TILES_6(1)
 static const int64_t tv_tile_rows[TV_TILE_BLOCKS] __attribute__((unused)) = {6};
-static const tv_tile_fn tv_tiles[TV_TILE_BLOCKS][TV_TILE_MAX_ROWS] __attribute__((unused)) = {
-    {tv_tile_1x1, tv_tile_2x1, tv_tile_3x1, tv_tile_4x1, tv_tile_5x1, tv_tile_6x1}};
+static const tv_tile_fn tv_tiles[TV_TILE_BLOCKS][TV_TILE_MAX_ROWS]
+    __attribute__((unused)) = {{tv_tile_1x1, tv_tile_2x1, tv_tile_3x1, tv_tile_4x1, tv_tile_5x1, tv_tile_6x1}};
 #endif
 
 #endif

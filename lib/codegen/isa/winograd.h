@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * 3 x 3 convolution of stride 1 by F(2 x 2, 3 x 3) (Winograd; Lavin and Gray, arXiv:1509.09308): a tile of 2 x 2 outputs
- * from 4 x 4 inputs takes 16 products a channel pair instead of 36,
- *     y = A' [sum over i of (G w G') (B' x B)] A,
+ * 3 x 3 convolution of stride 1 by F(2 x 2, 3 x 3) (Winograd; Lavin and Gray, arXiv:1509.09308): a tile of 2 x 2
+ * outputs from 4 x 4 inputs takes 16 products a channel pair instead of 36, y = A' [sum over i of (G w G') (B' x B)] A,
  * the sums being 16 products of matrices over isa/tile.h. Layouts and fields as in isa/conv.h; chunks count tiles. */
 #ifndef TVC_ISA_WINOGRAD_H
 #define TVC_ISA_WINOGRAD_H
@@ -76,8 +75,7 @@ static inline void tv_winograd_inputs(const tv_conv* c, int64_t image, int64_t g
           const int64_t row = y0 + r / 4, column = x0 + r % 4;
           if (row >= 0 && row < c->height && column >= 0 && column < c->width)
             memcpy(border + r * 16, x + p * plane + row * pitch + column * 16, 16 * sizeof(float));
-          else
-            memset(border + r * 16, 0, 16 * sizeof(float));
+          else memset(border + r * 16, 0, 16 * sizeof(float));
         }
         tv_winograd_input(border, 64, here, step);
       }
@@ -95,7 +93,8 @@ static inline void tv_winograd_output(const tv_conv* c, const float* m, int64_t 
 #pragma GCC unroll 4
     for (int k = 0; k < 4; ++k) {
       const float* at = m + k * step + v;
-      const tv_f32 m0 = tv_load(at), m1 = tv_load(at + 4 * step), m2 = tv_load(at + 8 * step), m3 = tv_load(at + 12 * step);
+      const tv_f32 m0 = tv_load(at), m1 = tv_load(at + 4 * step), m2 = tv_load(at + 8 * step),
+                   m3 = tv_load(at + 12 * step);
       t[0][k] = tv_add(tv_add(m0, m1), m2), t[1][k] = tv_sub(tv_sub(m1, m2), m3);
     }
 #pragma GCC unroll 2
@@ -136,14 +135,20 @@ static inline void tv_winograd_outputs(const tv_conv* c, const void* args, tv_ep
   }
 }
 
-/* The 16 products of tiles [s->first, s->last), whose inputs start at x, `x_step` floats from one product to the next. */
+/* The 16 products of tiles [s->first, s->last), whose inputs start at x, `x_step` floats from one product to the next.
+ */
 static inline void tv_winograd_products(const tv_conv* c, const tv_span* s, const float* x, int64_t x_step,
                                         const float* u, int64_t u_step, float* m) {
   static const float zeros[16] = {0};
   const int64_t depth = c->planes * 16, count = s->last - s->first, most = tv_tile_rows[s->blocks - 1];
   const int64_t tiles = (count + most - 1) / most;
-  const tv_tile tile = {.outer = 1, .height = 1, .width = 1, .inner = depth, .w_block = depth * 16,
-                        .y_row = s->blocks * 16, .y_block = 16};
+  const tv_tile tile = {.outer = 1,
+                        .height = 1,
+                        .width = 1,
+                        .inner = depth,
+                        .w_block = depth * 16,
+                        .y_row = s->blocks * 16,
+                        .y_block = 16};
   const float* rows[TV_TILE_MAX_ROWS];
   for (int64_t k = 0; k < 16; ++k)
     for (int64_t n = 0; n < tiles; ++n) {
@@ -172,7 +177,8 @@ static __attribute__((noinline, unused)) void tv_winograd_run(const tv_conv* c, 
     const int64_t runs = (to - from + TV_WINOGRAD_RUN - 1) / TV_WINOGRAD_RUN;
     for (int64_t run = 0; run < runs; ++run, s.first = s.last) {
       s.last = from + (to - from) * (run + 1) / runs;
-      tv_winograd_products(c, &s, x + (s.first - from) * depth, (to - from) * depth, c->w + s.block * depth * 16, u_step, m);
+      tv_winograd_products(c, &s, x + (s.first - from) * depth, (to - from) * depth, c->w + s.block * depth * 16,
+                           u_step, m);
       tv_winograd_outputs(c, args, epilogue, &s, m);
     }
   }

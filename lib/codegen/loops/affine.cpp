@@ -31,7 +31,8 @@ std::optional<Linear> chosen(const te::Expr& e) {
     return cond->op == te::Op::kEq ? ir::if_eq(a->offset, b->offset, p, q) : ir::if_lt(a->offset, b->offset, p, q);
   };
   Linear out{pick(x->offset, y->offset), {}};
-  for (const auto& [var, c] : x->coefficients) out.coefficients[var] = pick(c, y->coefficients.count(var) ? y->coefficients[var] : ir::Dim(0));
+  for (const auto& [var, c] : x->coefficients)
+    out.coefficients[var] = pick(c, y->coefficients.count(var) ? y->coefficients[var] : ir::Dim(0));
   for (const auto& [var, c] : y->coefficients)
     if (!x->coefficients.count(var)) out.coefficients[var] = pick(0, c);
   std::erase_if(out.coefficients, [](const auto& item) { return item.second.is(0); });
@@ -51,7 +52,9 @@ std::optional<Linear> linear(const te::Expr& e) {
       return std::nullopt;
     case Op::kCast: return e->dtype == e->args[0]->dtype ? linear(e->args[0]) : std::nullopt;
     case Op::kSelect: return chosen(e);
-    case Op::kAdd: case Op::kSub: case Op::kMul: break;
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul: break;
     default: return std::nullopt;
   }
   auto a = linear(e->args[0]), b = linear(e->args[1]);

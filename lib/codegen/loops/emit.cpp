@@ -60,7 +60,9 @@ ir::Dim reduction_size(const te::Expr& e) {
 class Writer {
  public:
   Writer(const te::TensorExpr& e, const Operands& operands)
-      : operands_(operands), nest_(make_nest(e, operands.shapes)), text_(nest_, operands.shapes, operands.dtypes, operands.literals) {}
+      : operands_(operands),
+        nest_(make_nest(e, operands.shapes)),
+        text_(nest_, operands.shapes, operands.dtypes, operands.literals) {}
 
   LoopKernel write(std::string hint) {
     LoopKernel k;
@@ -104,9 +106,10 @@ class Writer {
       fields += fmt::format("  int64_t n{};\n", n);
       locals += fmt::format("  const int64_t n{0} = a->n{0};\n", n);
     }
-    return fmt::format("typedef struct NAME_args {{\n{}}} NAME_args;\nstatic void NAME(const void* args_, int64_t begin, int64_t end, int32_t thread) {{\n"
-                       "  const NAME_args* const a = args_;\n  (void)thread;\n{}",
-                       fields, locals);
+    return fmt::format(
+        "typedef struct NAME_args {{\n{}}} NAME_args;\nstatic void NAME(const void* args_, int64_t begin, int64_t end, int32_t thread) {{\n"
+        "  const NAME_args* const a = args_;\n  (void)thread;\n{}",
+        fields, locals);
   }
 
   std::string variable(const te::Axis& axis) { return text_.expr(te::var(axis.var)); }
@@ -130,14 +133,16 @@ class Writer {
 
   std::string output_position() {
     std::string at;
-    for (const auto& axis : nest_.axes) at = at.empty() ? variable(axis) : fmt::format("({}) * {} + {}", at, text_.size(axis.extent), variable(axis));
+    for (const auto& axis : nest_.axes)
+      at = at.empty() ? variable(axis) : fmt::format("({}) * {} + {}", at, text_.size(axis.extent), variable(axis));
     return at.empty() ? "0" : at;
   }
 
   std::string chunk(const te::Axis& axis) {
     std::string v = variable(axis);
-    return fmt::format("  const int64_t last = tv_size_min(end * {0}, {1});\n#pragma GCC ivdep\n  for (int64_t {2} = begin * {0}; {2} < last; ++{2})\n{3}", kChunk,
-                       text_.size(axis.extent), v, element("  ", v));
+    return fmt::format(
+        "  const int64_t last = tv_size_min(end * {0}, {1});\n#pragma GCC ivdep\n  for (int64_t {2} = begin * {0}; {2} < last; ++{2})\n{3}",
+        kChunk, text_.size(axis.extent), v, element("  ", v));
   }
 
   std::string nested(const Split& s) {
@@ -146,12 +151,14 @@ class Writer {
     for (size_t k = s.outer.size(); k-- > 0;) {
       std::string v = variable(s.outer[k]);
       if (k == 0) out += fmt::format("    const int64_t {} = rest;\n", v);
-      else out += fmt::format("    const int64_t {0} = rest % {1};\n    rest /= {1};\n", v, text_.size(s.outer[k].extent));
+      else
+        out += fmt::format("    const int64_t {0} = rest % {1};\n    rest /= {1};\n", v, text_.size(s.outer[k].extent));
     }
     std::string indent = "    ";
     for (size_t k = 0; k < s.inner.size(); ++k, indent += "  ") {
       if (k + 1 == s.inner.size()) out += "#pragma GCC ivdep\n";
-      out += fmt::format("{0}for (int64_t {1} = 0; {1} < {2}; ++{1})\n", indent, variable(s.inner[k]), text_.size(s.inner[k].extent));
+      out += fmt::format("{0}for (int64_t {1} = 0; {1} < {2}; ++{1})\n", indent, variable(s.inner[k]),
+                         text_.size(s.inner[k].extent));
     }
     return out + element(indent, output_position()) + "  }\n";
   }
@@ -163,7 +170,8 @@ class Writer {
     all.insert(all.end(), s.inner.begin(), s.inner.end());
     std::string indent = "  ";
     for (const auto& axis : all) {
-      out += fmt::format("{0}for (int64_t {1} = 0; {1} < {2}; ++{1})\n", indent, variable(axis), text_.size(axis.extent));
+      out +=
+          fmt::format("{0}for (int64_t {1} = 0; {1} < {2}; ++{1})\n", indent, variable(axis), text_.size(axis.extent));
       indent += "  ";
     }
     return out + element(indent, output_position());
@@ -176,6 +184,8 @@ class Writer {
 
 }  // namespace
 
-LoopKernel emit_loops(const te::TensorExpr& e, const Operands& operands, std::string hint) { return Writer(e, operands).write(std::move(hint)); }
+LoopKernel emit_loops(const te::TensorExpr& e, const Operands& operands, std::string hint) {
+  return Writer(e, operands).write(std::move(hint));
+}
 
 }  // namespace tvc::codegen::loops

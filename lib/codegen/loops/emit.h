@@ -2,8 +2,8 @@
 // A tensor expression as a kernel: the outer axes are tasks, the inner ones loops that the C compiler vectorises.
 #pragma once
 
-#include "codegen/lower.h"
 #include "codegen/loops/nest.h"
+#include "codegen/lower.h"
 
 namespace tvc::codegen::loops {
 

@@ -2,9 +2,9 @@
 // The family of last resort: whatever has a tensor expression becomes loops.
 #include <algorithm>
 
+#include "codegen/host/program.h"
 #include "codegen/loops/emit.h"
 #include "codegen/loops/scalar_text.h"
-#include "codegen/host/program.h"
 #include "ops/op_def.h"
 
 namespace tvc::codegen {
@@ -16,7 +16,8 @@ std::string literal_of(const ir::Tensor* constant) {
   if (!constant || constant->count() != 1 || constant->dtype == ir::DType::kString) return "";
   auto compute = ir::compute_type(constant->dtype);
   if (ir::is_float(compute)) return loops::literal_text(compute, ir::to_f64(*constant)[0], 0);
-  if (ir::bit_width(compute) == 0 || constant->dtype == ir::DType::kC64 || constant->dtype == ir::DType::kC128) return "";
+  if (ir::bit_width(compute) == 0 || constant->dtype == ir::DType::kC64 || constant->dtype == ir::DType::kC128)
+    return "";
   return loops::literal_text(compute, 0, ir::to_i64(*constant)[0]);
 }
 
@@ -54,7 +55,8 @@ Result<void> lower(Lowering& lowering, ir::NodeId id) {
       args.push_back({"", fmt::format("x{}", x), lowering.in(value)});
     }
     args.push_back({"", "y", lowering.out(node.outputs[k])});
-    for (size_t n = 0; n < kernel.sizes.size(); ++n) args.push_back({"", fmt::format("n{}", n), lowering.size(kernel.sizes[n])});
+    for (size_t n = 0; n < kernel.sizes.size(); ++n)
+      args.push_back({"", fmt::format("n{}", n), lowering.size(kernel.sizes[n])});
     lowering.launch(kernel.text, args, kernel.tasks, kernel.work);
   }
   return {};
@@ -69,7 +71,9 @@ int in_place(const ir::Module& module, ir::NodeId id) {
   for (size_t k = 0; k < node.inputs.size(); ++k) {
     if (node.inputs[k] == ir::kNone || module.constant(node.inputs[k])) continue;
     const auto& type = module.value(node.inputs[k]).type;
-    if (type.shape == out.shape && ir::bit_width(type.dtype) == ir::bit_width(out.dtype) && ir::bit_width(out.dtype) >= 8) return static_cast<int>(k);
+    if (type.shape == out.shape && ir::bit_width(type.dtype) == ir::bit_width(out.dtype) &&
+        ir::bit_width(out.dtype) >= 8)
+      return static_cast<int>(k);
   }
   return -1;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nest: a tensor expression made ready for emission: axes of one element gone, neighbouring axes that every operand walks
-// in one stride merged, each read's position as a linear form where it is one.
+// Nest: a tensor expression made ready for emission: axes of one element gone, neighbouring axes that every operand
+// walks in one stride merged, each read's position as a linear form where it is one.
 #pragma once
 
 #include <unordered_map>

@@ -29,13 +29,15 @@ std::string literal_text(DType compute, double number, int64_t integer) {
   if (ir::is_float(compute)) {
     if (std::isnan(number)) return compute == DType::kF32 ? "NAN" : "(double)NAN";
     if (std::isinf(number)) return number > 0 ? "INFINITY" : "(-INFINITY)";
-    std::string text = number == std::floor(number) && std::fabs(number) < 1e6 ? fmt::format("{:.1f}", number) : fmt::format("{:a}", number);
+    std::string text = number == std::floor(number) && std::fabs(number) < 1e6 ? fmt::format("{:.1f}", number)
+                                                                               : fmt::format("{:a}", number);
     if (compute == DType::kF32) text += "f";
     return std::signbit(number) ? "(" + text + ")" : text;
   }
   if (compute == DType::kU64) return fmt::format("UINT64_C({})", static_cast<uint64_t>(integer));
   if (integer == INT64_MIN) return "INT64_MIN";
-  std::string text = integer > INT32_MAX || integer < -INT32_MAX ? fmt::format("INT64_C({})", integer) : std::to_string(integer);
+  std::string text =
+      integer > INT32_MAX || integer < -INT32_MAX ? fmt::format("INT64_C({})", integer) : std::to_string(integer);
   if (compute != DType::kI64 && compute != DType::kBool) text = fmt::format("(({}){})", scalar_type(compute), text);
   return integer < 0 ? "(" + text + ")" : text;
 }
@@ -58,7 +60,8 @@ std::string ScalarText::position(const Linear& linear) {
   std::string out;
   for (const auto& axis : nest_.axes) {
     auto it = linear.coefficients.find(axis.var);
-    if (it != linear.coefficients.end()) out += (out.empty() ? "" : " + ") + var(axis.var) + (it->second.is(1) ? "" : " * " + size(it->second));
+    if (it != linear.coefficients.end())
+      out += (out.empty() ? "" : " + ") + var(axis.var) + (it->second.is(1) ? "" : " * " + size(it->second));
   }
   for (const auto& [v, c] : linear.coefficients) {
     bool outer = false;
@@ -101,14 +104,16 @@ std::string ScalarText::cast(const te::Expr& e) {
   std::string x = expr(e->args[0]);
   if (to == DType::kBool) return fmt::format("(({}) != 0)", x);
   bool narrow = e->rounded_to != DType::kUndefined && e->rounded_to != to;
-  if (ir::is_float(from) && !ir::is_float(to)) x = fmt::format("tv_{}_from_{}({})", to == DType::kU64 ? "u64" : "i64", from == DType::kF32 ? "f32" : "f64", x);
+  if (ir::is_float(from) && !ir::is_float(to))
+    x = fmt::format("tv_{}_from_{}({})", to == DType::kU64 ? "u64" : "i64", from == DType::kF32 ? "f32" : "f64", x);
   x = from == to ? x : fmt::format("(({}){})", scalar_type(to), x);
   return narrow ? fmt::format("tv_round_{}({})", ir::name(e->rounded_to), x) : x;
 }
 
 std::string ScalarText::reduce(const te::Expr& e) {
   using te::ReduceOp;
-  std::string type = scalar_type(e->args[0]->dtype), result = fmt::format("r{}", e->axes.empty() ? 0 : (var(e->axes[0].var), variables_[e->axes[0].var]));
+  std::string type = scalar_type(e->args[0]->dtype),
+              result = fmt::format("r{}", e->axes.empty() ? 0 : (var(e->axes[0].var), variables_[e->axes[0].var]));
   bool arg = e->reduce == ReduceOp::kArgMin || e->reduce == ReduceOp::kArgMax;
   bool is_float = ir::is_float(e->args[0]->dtype);
   std::string start, combine, pragma;
@@ -118,27 +123,52 @@ std::string ScalarText::reduce(const te::Expr& e) {
     return low ? fmt::format("tv_lowest_{}", ir::name(dtype)) : fmt::format("tv_highest_{}", ir::name(dtype));
   };
   switch (e->reduce) {
-    case ReduceOp::kSum: start = "0"; combine = "{0} += {1};"; pragma = "+"; break;
-    case ReduceOp::kProd: start = "1"; combine = "{0} *= {1};"; pragma = "*"; break;
-    case ReduceOp::kMin: start = lowest(false); combine = is_float ? "{0} = tv_fmin({0}, {1});" : "{{ const " + type + " t = {1}; {0} = t < {0} ? t : {0}; }}"; break;
-    case ReduceOp::kMax: start = lowest(true); combine = is_float ? "{0} = tv_fmax({0}, {1});" : "{{ const " + type + " t = {1}; {0} = t > {0} ? t : {0}; }}"; break;
-    case ReduceOp::kAny: start = "0"; combine = "{0} |= ({1}) != 0;"; break;
-    case ReduceOp::kAll: start = "1"; combine = "{0} &= ({1}) != 0;"; break;
-    case ReduceOp::kArgMin: case ReduceOp::kArgMax: break;
+    case ReduceOp::kSum:
+      start = "0";
+      combine = "{0} += {1};";
+      pragma = "+";
+      break;
+    case ReduceOp::kProd:
+      start = "1";
+      combine = "{0} *= {1};";
+      pragma = "*";
+      break;
+    case ReduceOp::kMin:
+      start = lowest(false);
+      combine = is_float ? "{0} = tv_fmin({0}, {1});" : "{{ const " + type + " t = {1}; {0} = t < {0} ? t : {0}; }}";
+      break;
+    case ReduceOp::kMax:
+      start = lowest(true);
+      combine = is_float ? "{0} = tv_fmax({0}, {1});" : "{{ const " + type + " t = {1}; {0} = t > {0} ? t : {0}; }}";
+      break;
+    case ReduceOp::kAny:
+      start = "0";
+      combine = "{0} |= ({1}) != 0;";
+      break;
+    case ReduceOp::kAll:
+      start = "1";
+      combine = "{0} &= ({1}) != 0;";
+      break;
+    case ReduceOp::kArgMin:
+    case ReduceOp::kArgMax: break;
   }
   if (is_float && dtype == DType::kF64 && !arg)
     for (auto name : {"tv_fmin", "tv_fmax"})
       if (auto at = combine.find(name); at != std::string::npos) combine.insert(at + 7, "64");
-  std::string out = arg ? fmt::format("({{ {0} {1}; int64_t {1}_at = -1; ", type, result) : fmt::format("({{ {} {} = {}; ", type, result, start);
+  std::string out = arg ? fmt::format("({{ {0} {1}; int64_t {1}_at = -1; ", type, result)
+                        : fmt::format("({{ {} {} = {}; ", type, result, start);
   for (size_t k = 0; k < e->axes.size(); ++k) {
     std::string v = var(e->axes[k].var);
-    if (k + 1 == e->axes.size() && !pragma.empty() && is_float) out += fmt::format("_Pragma(\"omp simd reduction({}:{})\") ", pragma, result);
+    if (k + 1 == e->axes.size() && !pragma.empty() && is_float)
+      out += fmt::format("_Pragma(\"omp simd reduction({}:{})\") ", pragma, result);
     out += fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) ", v, size(e->axes[k].extent));
   }
   std::string value = expr(e->args[0]);
   if (arg) {
     std::string v = var(e->axes[0].var), sign = e->reduce == ReduceOp::kArgMin ? "<" : ">";
-    out += fmt::format("{{ const {0} t = {1}; if ({2}_at < 0 || t {3} {2}) {{ {2} = t; {2}_at = {4}; }} }} {2}_at < 0 ? 0 : {2}_at; }})", type, value, result, sign, v);
+    out += fmt::format(
+        "{{ const {0} t = {1}; if ({2}_at < 0 || t {3} {2}) {{ {2} = t; {2}_at = {4}; }} }} {2}_at < 0 ? 0 : {2}_at; }})",
+        type, value, result, sign, v);
   } else {
     out += fmt::format(fmt::runtime(combine), result, value) + fmt::format(" {}; }})", result);
   }
@@ -147,25 +177,32 @@ std::string ScalarText::reduce(const te::Expr& e) {
 
 std::string ScalarText::call(const te::Expr& e) {
   static const std::map<Op, std::string> kInfix = {
-      {Op::kAdd, "+"}, {Op::kSub, "-"}, {Op::kMul, "*"}, {Op::kEq, "=="}, {Op::kNe, "!="}, {Op::kLt, "<"}, {Op::kLe, "<="}, {Op::kGt, ">"},
-      {Op::kGe, ">="}, {Op::kAnd, "&&"}, {Op::kOr, "||"}, {Op::kBitAnd, "&"}, {Op::kBitOr, "|"}, {Op::kBitXor, "^"}};
+      {Op::kAdd, "+"}, {Op::kSub, "-"},    {Op::kMul, "*"},   {Op::kEq, "=="},   {Op::kNe, "!="},
+      {Op::kLt, "<"},  {Op::kLe, "<="},    {Op::kGt, ">"},    {Op::kGe, ">="},   {Op::kAnd, "&&"},
+      {Op::kOr, "||"}, {Op::kBitAnd, "&"}, {Op::kBitOr, "|"}, {Op::kBitXor, "^"}};
   static const std::map<Op, std::string> kNames = {
-      {Op::kAbs, "abs"}, {Op::kSign, "sign"}, {Op::kFloor, "floor"}, {Op::kCeil, "ceil"}, {Op::kRoundEven, "rint"}, {Op::kTrunc, "trunc"},
-      {Op::kSqrt, "sqrt"}, {Op::kExp, "exp"}, {Op::kLog, "log"}, {Op::kSin, "sin"}, {Op::kCos, "cos"}, {Op::kTan, "tan"}, {Op::kAsin, "asin"},
-      {Op::kAcos, "acos"}, {Op::kAtan, "atan"}, {Op::kSinh, "sinh"}, {Op::kCosh, "cosh"}, {Op::kAsinh, "asinh"}, {Op::kAcosh, "acosh"},
-      {Op::kAtanh, "atanh"}, {Op::kTanh, "tanh"}, {Op::kErf, "erf"}, {Op::kSigmoid, "sigmoid"}, {Op::kIsNan, "isnan"}, {Op::kIsInf, "isinf"},
-      {Op::kPopcount, "popcount"}, {Op::kDiv, "div"}, {Op::kRem, "rem"}, {Op::kMod, "mod"}, {Op::kPow, "pow"}, {Op::kAtan2, "atan2"},
-      {Op::kMin, "min"}, {Op::kMax, "max"}, {Op::kShl, "shl"}, {Op::kShr, "shr"}};
+      {Op::kAbs, "abs"},        {Op::kSign, "sign"},         {Op::kFloor, "floor"},     {Op::kCeil, "ceil"},
+      {Op::kRoundEven, "rint"}, {Op::kTrunc, "trunc"},       {Op::kSqrt, "sqrt"},       {Op::kExp, "exp"},
+      {Op::kLog, "log"},        {Op::kSin, "sin"},           {Op::kCos, "cos"},         {Op::kTan, "tan"},
+      {Op::kAsin, "asin"},      {Op::kAcos, "acos"},         {Op::kAtan, "atan"},       {Op::kSinh, "sinh"},
+      {Op::kCosh, "cosh"},      {Op::kAsinh, "asinh"},       {Op::kAcosh, "acosh"},     {Op::kAtanh, "atanh"},
+      {Op::kTanh, "tanh"},      {Op::kErf, "erf"},           {Op::kSigmoid, "sigmoid"}, {Op::kIsNan, "isnan"},
+      {Op::kIsInf, "isinf"},    {Op::kPopcount, "popcount"}, {Op::kDiv, "div"},         {Op::kRem, "rem"},
+      {Op::kMod, "mod"},        {Op::kPow, "pow"},           {Op::kAtan2, "atan2"},     {Op::kMin, "min"},
+      {Op::kMax, "max"},        {Op::kShl, "shl"},           {Op::kShr, "shr"}};
   std::vector<std::string> a;
   for (const auto& arg : e->args) a.push_back(expr(arg));
   DType operand = e->args[0]->dtype;
-  std::string narrow = !ir::is_float(e->dtype) && ir::bit_width(e->dtype) < 32 && e->dtype != DType::kBool ? fmt::format("({})", scalar_type(e->dtype)) : "";
+  std::string narrow = !ir::is_float(e->dtype) && ir::bit_width(e->dtype) < 32 && e->dtype != DType::kBool
+                           ? fmt::format("({})", scalar_type(e->dtype))
+                           : "";
   if (e->op == Op::kNeg) return fmt::format("({}(-{}))", narrow, a[0]);
   if (e->op == Op::kNot) return fmt::format("(!{})", a[0]);
   if (e->op == Op::kBitNot) return fmt::format("({}(~{}))", narrow, a[0]);
   if (e->op == Op::kXor) return fmt::format("(({} != 0) != ({} != 0))", a[0], a[1]);
   if (e->op == Op::kDiv && ir::is_float(operand)) return fmt::format("({} / {})", a[0], a[1]);
-  if (auto it = kInfix.find(e->op); it != kInfix.end()) return fmt::format("({}({} {} {}))", narrow, a[0], it->second, a[1]);
+  if (auto it = kInfix.find(e->op); it != kInfix.end())
+    return fmt::format("({}({} {} {}))", narrow, a[0], it->second, a[1]);
   auto it = kNames.find(e->op);
   std::string args = a.size() == 2 ? a[0] + ", " + a[1] : a[0];
   return fmt::format("tv_{}_{}({})", it == kNames.end() ? "unknown" : it->second, ir::name(operand), args);

@@ -27,7 +27,8 @@ static double determinant(double* a, int64_t n) {
   return det;
 }
 
-int32_t tvrt_op_Det(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_Det(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out,
+                    int32_t out_count, const tvrt_attrs* attrs) {
   (void)in_count, (void)out_count, (void)attrs;
   const tvrt_value* x = in[0];
   const int64_t n = x->dims[x->rank - 1];

@@ -15,8 +15,7 @@ typedef struct {
 
 static void twister_seed(twister* t, uint32_t seed) {
   t->state[0] = seed;
-  for (uint32_t k = 1; k < MT_SIZE; ++k)
-    t->state[k] = 1812433253u * (t->state[k - 1] ^ (t->state[k - 1] >> 30)) + k;
+  for (uint32_t k = 1; k < MT_SIZE; ++k) t->state[k] = 1812433253u * (t->state[k - 1] ^ (t->state[k - 1] >> 30)) + k;
   t->next = MT_SIZE;
 }
 
@@ -53,7 +52,8 @@ int32_t tvrt_op_Dropout(tvrt_frame* f, const tvrt_value* const* in, int32_t in_c
   }
   const int training = in_count > 2 && in[2] && tvrt_number(in[2], 0) != 0;
   const double ratio = training ? tvrt_number(in[1], 0) : 0;
-  if (!(ratio >= 0 && ratio < 1)) return f->host->fail(f, TVRT_BAD_ARGUMENT, "the ratio of Dropout is outside of [0, 1)");
+  if (!(ratio >= 0 && ratio < 1))
+    return f->host->fail(f, TVRT_BAD_ARGUMENT, "the ratio of Dropout is outside of [0, 1)");
   tvrt_value mask_value, *mask = out_count > 1 && out[1] ? out[1] : &mask_value;
   int32_t status = tvrt_make(f, out[0], TVRT_F32, x->rank, x->dims);
   if (!status) status = tvrt_make(f, mask, TVRT_BOOL, x->rank, x->dims);

@@ -63,10 +63,12 @@ static float number_or(const tvrt_value* const* in, int32_t in_count, int32_t k,
   return k < in_count && in[k] && tvrt_count(in[k]) > 0 ? (float)tvrt_number(in[k], 0) : otherwise;
 }
 
-int32_t tvrt_op_NonMaxSuppression(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_NonMaxSuppression(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out,
+                                  int32_t out_count, const tvrt_attrs* attrs) {
   (void)out_count;
   const int64_t batches = in[1]->dims[0], classes = in[1]->dims[1], spatial = in[1]->dims[2];
-  if (in[0]->dims[0] != batches || in[0]->dims[1] != spatial || in[0]->dims[2] != 4 || in[0]->dtype != TVRT_F32 || in[1]->dtype != TVRT_F32)
+  if (in[0]->dims[0] != batches || in[0]->dims[1] != spatial || in[0]->dims[2] != 4 || in[0]->dtype != TVRT_F32 ||
+      in[1]->dtype != TVRT_F32)
     return f->host->fail(f, TVRT_RUN_FAILED, "NonMaxSuppression: boxes and scores do not fit");
   int64_t limit = in_count > 2 && in[2] && tvrt_count(in[2]) > 0 ? tvrt_integer(in[2], 0) : 0;
   limit = limit < 0 ? 0 : limit > spatial ? spatial : limit;
@@ -75,8 +77,16 @@ int32_t tvrt_op_NonMaxSuppression(tvrt_frame* f, const tvrt_value* const* in, in
   int64_t* order = f->host->acquire(f, (spatial + 1) * 16);
   if (!found || !order) return TVRT_OUT_OF_MEMORY;
   for (int64_t at = 0; at < batches * classes; ++at) {
-    const search s = {(const float*)in[0]->data + at / classes * spatial * 4, (const float*)in[1]->data + at * spatial, order, order + spatial,
-                      spatial, limit, number_or(in, in_count, 3, 0), number_or(in, in_count, 4, 0), attrs->ints[0] != 0, in_count > 4 && in[4] != NULL};
+    const search s = {(const float*)in[0]->data + at / classes * spatial * 4,
+                      (const float*)in[1]->data + at * spatial,
+                      order,
+                      order + spatial,
+                      spatial,
+                      limit,
+                      number_or(in, in_count, 3, 0),
+                      number_or(in, in_count, 4, 0),
+                      attrs->ints[0] != 0,
+                      in_count > 4 && in[4] != NULL};
     const int64_t chosen = limit > 0 ? choose(&s) : 0;
     if (count + chosen > room) {
       room = 2 * (count + chosen);

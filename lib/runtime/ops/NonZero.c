@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NonZero: the indices of elements that are not zero, [rank, count]. Compress (ints: axis, or -1 for flattened): the slices whose condition
- * is true. */
+ * NonZero: the indices of elements that are not zero, [rank, count]. Compress (ints: axis, or -1 for flattened): the
+ * slices whose condition is true. */
 #include "routine.h"
 
-int32_t tvrt_op_NonZero(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
-  (void)in_count; (void)out_count; (void)attrs;
+int32_t tvrt_op_NonZero(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out,
+                        int32_t out_count, const tvrt_attrs* attrs) {
+  (void)in_count;
+  (void)out_count;
+  (void)attrs;
   const tvrt_value* x = in[0];
   const int64_t count = tvrt_count(x);
   int64_t found = 0;
@@ -25,8 +28,10 @@ int32_t tvrt_op_NonZero(tvrt_frame* f, const tvrt_value* const* in, int32_t in_c
   return TVRT_OK;
 }
 
-int32_t tvrt_op_Compress(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
-  (void)in_count; (void)out_count;
+int32_t tvrt_op_Compress(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out,
+                         int32_t out_count, const tvrt_attrs* attrs) {
+  (void)in_count;
+  (void)out_count;
   const tvrt_value *x = in[0], *condition = in[1];
   const int64_t axis = attrs->ints[0], width = tvrt_element_bytes(x->dtype);
   int64_t outer = 1, size = tvrt_count(x), inner = 1, kept = 0, dims[TVRT_MAX_RANK];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * RegexFullMatch (strings: the pattern as a POSIX extended expression for the whole text; ints: whether it holds a class
- * that a character of several bytes could match). */
+ * RegexFullMatch (strings: the pattern as a POSIX extended expression for the whole text; ints: whether it holds a
+ * class that a character of several bytes could match). */
 #include <regex.h>
 
 #include "routine.h"
@@ -15,7 +15,8 @@ static int matches(const regex_t* regex, const tvrt_string* s, int ascii_only, c
   return regexec(regex, text, 0, NULL, 0) == 0;
 }
 
-int32_t tvrt_op_RegexFullMatch(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_RegexFullMatch(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out,
+                               int32_t out_count, const tvrt_attrs* attrs) {
   (void)in_count, (void)out_count;
   const tvrt_string* x = in[0]->data;
   int32_t status = tvrt_make(f, out[0], TVRT_BOOL, in[0]->rank, in[0]->dims);
@@ -27,10 +28,13 @@ int32_t tvrt_op_RegexFullMatch(tvrt_frame* f, const tvrt_value* const* in, int32
   char* text = f->host->acquire(f, longest + 1);
   if (!text) return TVRT_OUT_OF_MEMORY;
   regex_t regex;
-  if (regcomp(&regex, attrs->strings[0].data, REG_EXTENDED | REG_NOSUB) != 0) return f->host->fail(f, TVRT_RUN_FAILED, "RegexFullMatch: the C library rejects the pattern");
+  if (regcomp(&regex, attrs->strings[0].data, REG_EXTENDED | REG_NOSUB) != 0)
+    return f->host->fail(f, TVRT_RUN_FAILED, "RegexFullMatch: the C library rejects the pattern");
   for (int64_t k = 0; k < count && !status; ++k) {
     const int match = matches(&regex, &x[k], attrs->ints[0] != 0, text);
-    if (match < 0) status = f->host->fail(f, TVRT_RUN_FAILED, "RegexFullMatch: text with characters that the pattern's classes do not cover here");
+    if (match < 0)
+      status = f->host->fail(f, TVRT_RUN_FAILED,
+                             "RegexFullMatch: text with characters that the pattern's classes do not cover here");
     ((uint8_t*)out[0]->data)[k] = match > 0;
   }
   regfree(&regex);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * ScatterElements (ints: axis, reduction) and ScatterND (ints: reduction): a copy of the data with elements replaced or combined.
- * Reductions: 0 none, 1 add, 2 mul, 3 min, 4 max. */
+ * ScatterElements (ints: axis, reduction) and ScatterND (ints: reduction): a copy of the data with elements replaced or
+ * combined. Reductions: 0 none, 1 add, 2 mul, 3 min, 4 max. */
 #include "routine.h"
 
 enum { NONE, ADD, MUL, MIN, MAX };
 
-#define COMBINE(T)                                                     \
-  static void combine_##T(void* to, const void* from, int64_t kind) {  \
-    T a, b;                                                            \
-    memcpy(&a, to, sizeof a);                                          \
-    memcpy(&b, from, sizeof b);                                        \
+#define COMBINE(T)                                                                                             \
+  static void combine_##T(void* to, const void* from, int64_t kind) {                                          \
+    T a, b;                                                                                                    \
+    memcpy(&a, to, sizeof a);                                                                                  \
+    memcpy(&b, from, sizeof b);                                                                                \
     a = kind == ADD ? (T)(a + b) : kind == MUL ? (T)(a * b) : kind == MIN ? (b < a ? b : a) : (b > a ? b : a); \
-    memcpy(to, &a, sizeof a);                                          \
+    memcpy(to, &a, sizeof a);                                                                                  \
   }
 COMBINE(float)
 COMBINE(double)
@@ -31,7 +31,8 @@ static combine_fn combine_of(int32_t dtype) {
     case TVRT_F32: return combine_float;
     case TVRT_F64: return combine_double;
     case TVRT_I8: return combine_int8_t;
-    case TVRT_U8: case TVRT_BOOL: return combine_uint8_t;
+    case TVRT_U8:
+    case TVRT_BOOL: return combine_uint8_t;
     case TVRT_I16: return combine_int16_t;
     case TVRT_U16: return combine_uint16_t;
     case TVRT_I32: return combine_int32_t;
@@ -51,11 +52,13 @@ static int32_t start(tvrt_frame* f, const tvrt_value* data, tvrt_value* out, int
   return status;
 }
 
-int32_t tvrt_op_ScatterElements(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out, int32_t out_count,
-                                const tvrt_attrs* attrs) {
-  (void)in_count; (void)out_count;
+int32_t tvrt_op_ScatterElements(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out,
+                                int32_t out_count, const tvrt_attrs* attrs) {
+  (void)in_count;
+  (void)out_count;
   const tvrt_value *data = in[0], *indices = in[1], *updates = in[2];
-  const int64_t axis = attrs->ints[0], kind = attrs->ints[1], size = data->dims[axis], width = tvrt_element_bytes(data->dtype);
+  const int64_t axis = attrs->ints[0], kind = attrs->ints[1], size = data->dims[axis],
+                width = tvrt_element_bytes(data->dtype);
   combine_fn combine;
   int32_t status = start(f, data, out[0], kind, &combine);
   if (status) return status;
@@ -64,9 +67,11 @@ int32_t tvrt_op_ScatterElements(tvrt_frame* f, const tvrt_value* const* in, int3
   for (int64_t n = 0, count = tvrt_count(indices); n < count; ++n) {
     int64_t index = tvrt_integer(indices, n), position = 0;
     if (index < 0) index += size;
-    if (index < 0 || index >= size) return f->host->fail(f, TVRT_RUN_FAILED, "ScatterElements: an index is out of range");
+    if (index < 0 || index >= size)
+      return f->host->fail(f, TVRT_RUN_FAILED, "ScatterElements: an index is out of range");
     for (int32_t k = 0; k < data->rank; ++k) {
-      if (k != axis && at[k] >= data->dims[k]) return f->host->fail(f, TVRT_RUN_FAILED, "ScatterElements: indices exceed the data");
+      if (k != axis && at[k] >= data->dims[k])
+        return f->host->fail(f, TVRT_RUN_FAILED, "ScatterElements: indices exceed the data");
       position += (k == axis ? index : at[k]) * strides[k];
     }
     char* to = (char*)out[0]->data + position * width;
@@ -81,9 +86,10 @@ int32_t tvrt_op_ScatterElements(tvrt_frame* f, const tvrt_value* const* in, int3
   return TVRT_OK;
 }
 
-int32_t tvrt_op_ScatterND(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out, int32_t out_count,
-                          const tvrt_attrs* attrs) {
-  (void)in_count; (void)out_count;
+int32_t tvrt_op_ScatterND(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out,
+                          int32_t out_count, const tvrt_attrs* attrs) {
+  (void)in_count;
+  (void)out_count;
   const tvrt_value *data = in[0], *indices = in[1], *updates = in[2];
   const int64_t kind = attrs->ints[0], width = tvrt_element_bytes(data->dtype);
   combine_fn combine;
@@ -99,7 +105,8 @@ int32_t tvrt_op_ScatterND(tvrt_frame* f, const tvrt_value* const* in, int32_t in
     for (int64_t k = 0; k < length; ++k) {
       int64_t index = tvrt_integer(indices, t * length + k);
       if (index < 0) index += data->dims[k];
-      if (index < 0 || index >= data->dims[k]) return f->host->fail(f, TVRT_RUN_FAILED, "ScatterND: an index is out of range");
+      if (index < 0 || index >= data->dims[k])
+        return f->host->fail(f, TVRT_RUN_FAILED, "ScatterND: an index is out of range");
       position = position * data->dims[k] + index;
     }
     char* to = (char*)out[0]->data + position * slice * width;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sequences and optionals. Items never change once they are in a sequence, so sequences share them; a tensor that enters
- * or leaves is copied. */
+ * Sequences and optionals. Items never change once they are in a sequence, so sequences share them; a tensor that
+ * enters or leaves is copied. */
 #include "routine.h"
 
 typedef const tvrt_value* const* operands;
@@ -25,7 +25,8 @@ static int32_t make_sequence(tvrt_frame* f, tvrt_value* out, int32_t dtype, int6
   return out->items ? TVRT_OK : TVRT_OUT_OF_MEMORY;
 }
 
-/* The place that a position operand names, in [0, limit), or -1; without one, `otherwise`. Negative ones count from the end. */
+/* The place that a position operand names, in [0, limit), or -1; without one, `otherwise`. Negative ones count from the
+ * end. */
 static int64_t place_of(const tvrt_value* position, int64_t count, int64_t limit, int64_t otherwise) {
   if (!position) return otherwise;
   int64_t at = tvrt_count(position) == 1 ? tvrt_integer(position, 0) : -1;
@@ -33,7 +34,8 @@ static int64_t place_of(const tvrt_value* position, int64_t count, int64_t limit
   return at >= 0 && at < limit ? at : -1;
 }
 
-int32_t tvrt_op_SequenceConstruct(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_SequenceConstruct(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out,
+                                  int32_t out_count, const tvrt_attrs* attrs) {
   (void)out_count, (void)attrs;
   int32_t status = make_sequence(f, out[0], in_count > 0 ? in[0]->dtype : 0, in_count);
   for (int32_t k = 0; k < in_count && !status; ++k) {
@@ -43,12 +45,14 @@ int32_t tvrt_op_SequenceConstruct(tvrt_frame* f, operands in, int32_t in_count, 
   return status;
 }
 
-int32_t tvrt_op_SequenceEmpty(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_SequenceEmpty(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count,
+                              const tvrt_attrs* attrs) {
   (void)in, (void)in_count, (void)out_count;
   return make_sequence(f, out[0], (int32_t)attrs->ints[0], 0);
 }
 
-int32_t tvrt_op_SequenceInsert(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_SequenceInsert(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count,
+                               const tvrt_attrs* attrs) {
   (void)out_count, (void)attrs;
   const tvrt_value s = *in[0];
   const int64_t at = place_of(in_count > 2 ? in[2] : NULL, s.count, s.count + 1, s.count);
@@ -62,7 +66,8 @@ int32_t tvrt_op_SequenceInsert(tvrt_frame* f, operands in, int32_t in_count, tvr
   return copy_tensor(f, &items[at], in[1]);
 }
 
-int32_t tvrt_op_SequenceErase(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_SequenceErase(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count,
+                              const tvrt_attrs* attrs) {
   (void)out_count, (void)attrs;
   const tvrt_value s = *in[0];
   const int64_t at = place_of(in_count > 1 ? in[1] : NULL, s.count, s.count, s.count - 1);
@@ -74,14 +79,17 @@ int32_t tvrt_op_SequenceErase(tvrt_frame* f, operands in, int32_t in_count, tvrt
   return TVRT_OK;
 }
 
-int32_t tvrt_op_SequenceAt(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_SequenceAt(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count,
+                           const tvrt_attrs* attrs) {
   (void)in_count, (void)out_count, (void)attrs;
   const int64_t at = place_of(in[1], in[0]->count, in[0]->count, -1);
-  if (in[0]->kind != TVRT_KIND_SEQUENCE || at < 0) return fail(f, "SequenceAt: the position is outside of the sequence");
+  if (in[0]->kind != TVRT_KIND_SEQUENCE || at < 0)
+    return fail(f, "SequenceAt: the position is outside of the sequence");
   return copy_tensor(f, out[0], &in[0]->items[at]);
 }
 
-int32_t tvrt_op_SequenceLength(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_SequenceLength(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count,
+                               const tvrt_attrs* attrs) {
   (void)in_count, (void)out_count, (void)attrs;
   int32_t status = tvrt_make(f, out[0], TVRT_I64, 0, NULL);
   if (!status) *(int64_t*)out[0]->data = in[0]->count;
@@ -102,10 +110,12 @@ static int64_t part_count(const tvrt_value* split, int64_t size) {
 }
 
 /* ints: axis, whether the axis stays */
-int32_t tvrt_op_SplitToSequence(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_SplitToSequence(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count,
+                                const tvrt_attrs* attrs) {
   (void)out_count;
   const tvrt_value *x = in[0], *split = in_count > 1 ? in[1] : NULL;
-  const int64_t axis = attrs->ints[0], size = x->dims[axis], width = tvrt_element_bytes(x->dtype), count = part_count(split, size);
+  const int64_t axis = attrs->ints[0], size = x->dims[axis], width = tvrt_element_bytes(x->dtype),
+                count = part_count(split, size);
   if (width == 0 || count < 0) return fail(f, "SplitToSequence: this type or size of the parts is not supported");
   int32_t status = make_sequence(f, out[0], x->dtype, count);
   if (status) return status;
@@ -124,7 +134,8 @@ int32_t tvrt_op_SplitToSequence(tvrt_frame* f, operands in, int32_t in_count, tv
     status = tvrt_make(f, item, x->dtype, rank, dims);
     if (status) return status;
     for (int64_t o = 0; o < outer && part * inner > 0; ++o)
-      memcpy((char*)item->data + o * part * inner, (const char*)x->data + (o * size + from) * inner, (size_t)(part * inner));
+      memcpy((char*)item->data + o * part * inner, (const char*)x->data + (o * size + from) * inner,
+             (size_t)(part * inner));
     from += part;
   }
   return from == size ? TVRT_OK : fail(f, "SplitToSequence: the parts do not add up to the axis");
@@ -138,7 +149,8 @@ static int same_but(const tvrt_value* a, const tvrt_value* b, int64_t axis) {
 }
 
 /* ints: axis, whether it is a new one */
-int32_t tvrt_op_ConcatFromSequence(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_ConcatFromSequence(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out,
+                                   int32_t out_count, const tvrt_attrs* attrs) {
   (void)in_count, (void)out_count;
   const tvrt_value* s = in[0];
   const int64_t axis = attrs->ints[0];
@@ -146,10 +158,12 @@ int32_t tvrt_op_ConcatFromSequence(tvrt_frame* f, operands in, int32_t in_count,
   if (s->count < 1) return fail(f, "ConcatFromSequence: the sequence is empty");
   const tvrt_value* first = &s->items[0];
   const int64_t width = tvrt_element_bytes(first->dtype);
-  if (width == 0 || first->rank + stack > TVRT_MAX_RANK) return fail(f, "ConcatFromSequence: this type or rank is not supported");
+  if (width == 0 || first->rank + stack > TVRT_MAX_RANK)
+    return fail(f, "ConcatFromSequence: this type or rank is not supported");
   int64_t dims[TVRT_MAX_RANK], total = 0, outer = 1, inner = width;
   for (int64_t k = 0; k < s->count; ++k) {
-    if (!same_but(first, &s->items[k], stack ? -1 : axis)) return fail(f, "ConcatFromSequence: the items' shapes do not fit");
+    if (!same_but(first, &s->items[k], stack ? -1 : axis))
+      return fail(f, "ConcatFromSequence: the items' shapes do not fit");
     total += stack ? 1 : s->items[k].dims[axis];
   }
   for (int32_t a = 0, from = 0; a < first->rank + stack; ++a) {
@@ -176,21 +190,24 @@ static int32_t take_value(tvrt_frame* f, tvrt_value* out, const tvrt_value* in) 
   return TVRT_OK;
 }
 
-int32_t tvrt_op_Optional(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_Optional(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count,
+                         const tvrt_attrs* attrs) {
   (void)out_count, (void)attrs;
   if (in_count > 0 && in[0]) return take_value(f, out[0], in[0]);
   out[0]->kind = TVRT_KIND_NONE;
   return TVRT_OK;
 }
 
-int32_t tvrt_op_OptionalHasElement(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_OptionalHasElement(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out,
+                                   int32_t out_count, const tvrt_attrs* attrs) {
   (void)out_count, (void)attrs;
   int32_t status = tvrt_make(f, out[0], TVRT_BOOL, 0, NULL);
   if (!status) *(uint8_t*)out[0]->data = in_count > 0 && in[0] && in[0]->kind != TVRT_KIND_NONE;
   return status;
 }
 
-int32_t tvrt_op_OptionalGetElement(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_OptionalGetElement(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out,
+                                   int32_t out_count, const tvrt_attrs* attrs) {
   (void)in_count, (void)out_count, (void)attrs;
   if (in[0]->kind == TVRT_KIND_NONE) return fail(f, "OptionalGetElement: the optional is empty");
   return take_value(f, out[0], in[0]);

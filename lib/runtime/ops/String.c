@@ -22,14 +22,16 @@ static int32_t make_broadcast(tvrt_frame* f, tvrt_value* out, int32_t dtype, con
   const int32_t rank = x->rank > y->rank ? x->rank : y->rank;
   int64_t dims[TVRT_MAX_RANK];
   for (int32_t k = 0; k < rank; ++k) {
-    const int64_t a = k < rank - x->rank ? 1 : x->dims[k - (rank - x->rank)], b = k < rank - y->rank ? 1 : y->dims[k - (rank - y->rank)];
+    const int64_t a = k < rank - x->rank ? 1 : x->dims[k - (rank - x->rank)],
+                  b = k < rank - y->rank ? 1 : y->dims[k - (rank - y->rank)];
     if (a != b && a != 1 && b != 1) return f->host->fail(f, TVRT_RUN_FAILED, "shapes of strings do not broadcast");
     dims[k] = a == 1 ? b : a;
   }
   return tvrt_make(f, out, dtype, rank, dims);
 }
 
-int32_t tvrt_op_StringConcat(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_StringConcat(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count,
+                             const tvrt_attrs* attrs) {
   (void)in_count, (void)out_count, (void)attrs;
   int32_t status = make_broadcast(f, out[0], TVRT_STRING, in[0], in[1]);
   if (status) return status;
@@ -37,7 +39,8 @@ int32_t tvrt_op_StringConcat(tvrt_frame* f, operands in, int32_t in_count, tvrt_
   tvrt_string* z = out[0]->data;
   const int64_t count = tvrt_count(out[0]);
   int64_t bytes = 0;
-  for (int64_t k = 0; k < count; ++k) bytes += x[element_at(in[0], out[0], k)].size + y[element_at(in[1], out[0], k)].size;
+  for (int64_t k = 0; k < count; ++k)
+    bytes += x[element_at(in[0], out[0], k)].size + y[element_at(in[1], out[0], k)].size;
   char* text = f->host->acquire(f, bytes + 1);
   if (!text) return TVRT_OUT_OF_MEMORY;
   for (int64_t k = 0; k < count; ++k) {
@@ -51,18 +54,21 @@ int32_t tvrt_op_StringConcat(tvrt_frame* f, operands in, int32_t in_count, tvrt_
   return TVRT_OK;
 }
 
-int32_t tvrt_op_EqualString(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_EqualString(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count,
+                            const tvrt_attrs* attrs) {
   (void)in_count, (void)out_count, (void)attrs;
   int32_t status = make_broadcast(f, out[0], TVRT_BOOL, in[0], in[1]);
   const int64_t count = status ? 0 : tvrt_count(out[0]);
   for (int64_t k = 0; k < count; ++k)
-    ((uint8_t*)out[0]->data)[k] = tvrt_compare(in[0], element_at(in[0], out[0], k), in[1], element_at(in[1], out[0], k)) == 0;
+    ((uint8_t*)out[0]->data)[k] =
+        tvrt_compare(in[0], element_at(in[0], out[0], k), in[1], element_at(in[1], out[0], k)) == 0;
   return status;
 }
 
 static int is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/* Cuts the next part off the rest; 0: there is none. Without a delimiter, runs of white space part and are never part. */
+/* Cuts the next part off the rest; 0: there is none. Without a delimiter, runs of white space part and are never part.
+ */
 static int next_part(tvrt_string* rest, const tvrt_string* delimiter, int last, tvrt_string* part) {
   if (!rest->data) return 0;
   if (delimiter->size == 0) {
@@ -73,7 +79,8 @@ static int next_part(tvrt_string* rest, const tvrt_string* delimiter, int last, 
   const int64_t width = delimiter->size > 0 ? delimiter->size : 1;
   for (; n < rest->size; ++n) {
     if (delimiter->size == 0 && is_space(rest->data[n])) break;
-    if (delimiter->size > 0 && rest->size - n >= width && memcmp(rest->data + n, delimiter->data, (size_t)width) == 0) break;
+    if (delimiter->size > 0 && rest->size - n >= width && memcmp(rest->data + n, delimiter->data, (size_t)width) == 0)
+      break;
   }
   part->data = rest->data;
   part->size = n;
@@ -88,7 +95,8 @@ static int next_part(tvrt_string* rest, const tvrt_string* delimiter, int last, 
 }
 
 /* ints: largest number of cuts or -1; strings: delimiter. Rows are filled up with empty strings. */
-int32_t tvrt_op_StringSplit(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_StringSplit(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count,
+                            const tvrt_attrs* attrs) {
   (void)in_count;
   const tvrt_value* x = in[0];
   const int64_t count = tvrt_count(x), cuts = attrs->ints[0];
@@ -120,7 +128,9 @@ static uint32_t changed_case(uint32_t c, int upper) {
   const uint32_t low = upper ? 32 : 0, high = 32 - low; /* from this half of a block to that */
   if (c >= 'A' + low && c <= 'Z' + low) return c + high - low;
   if (c >= 0xc0 + low && c <= 0xde + low && c != 0xd7 + low) return c + high - low;
-  if ((c >= 0x100 && c <= 0x12f) || (c >= 0x132 && c <= 0x137) || (c >= 0x14a && c <= 0x177) || (c >= 0x460 && c <= 0x481)) return upper ? c & ~1u : c | 1u;
+  if ((c >= 0x100 && c <= 0x12f) || (c >= 0x132 && c <= 0x137) || (c >= 0x14a && c <= 0x177) ||
+      (c >= 0x460 && c <= 0x481))
+    return upper ? c & ~1u : c | 1u;
   if ((c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17e)) return upper ? (c - 1) | 1u : (c + 1) & ~1u;
   if (c >= 0x391 + low && c <= 0x3a9 + low && c != 0x3a2 + low) return c + high - low;
   if (c >= 0x410 + low && c <= 0x42f + low) return c + high - low;
@@ -159,11 +169,14 @@ static int is_among(const tvrt_string* s, const tvrt_string* all, int32_t count)
   return 0;
 }
 
-/* ints: case change 0 none, 1 lower, 2 upper; whether stop words are case-sensitive; strings: stop words, lower if not. */
-int32_t tvrt_op_StringNormalizer(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+/* ints: case change 0 none, 1 lower, 2 upper; whether stop words are case-sensitive; strings: stop words, lower if not.
+ */
+int32_t tvrt_op_StringNormalizer(tvrt_frame* f, operands in, int32_t in_count, tvrt_value* const* out,
+                                 int32_t out_count, const tvrt_attrs* attrs) {
   (void)in_count, (void)out_count;
   const tvrt_value* x = in[0];
-  if (x->rank < 1 || x->rank > 2 || (x->rank == 2 && x->dims[0] != 1)) return f->host->fail(f, TVRT_RUN_FAILED, "StringNormalizer: the shape is neither [C] nor [1, C]");
+  if (x->rank < 1 || x->rank > 2 || (x->rank == 2 && x->dims[0] != 1))
+    return f->host->fail(f, TVRT_RUN_FAILED, "StringNormalizer: the shape is neither [C] nor [1, C]");
   const int64_t size = tvrt_count(x);
   tvrt_string* kept = f->host->acquire(f, (size + 1) * (int64_t)sizeof *kept);
   if (!kept) return TVRT_OUT_OF_MEMORY;

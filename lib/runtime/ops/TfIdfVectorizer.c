@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TfIdfVectorizer (ints: shortest, longest gram, largest skip, mode 0 TF, 1 IDF, 2 TFIDF, width of the result, whether the
- * pool is of strings, number of counts, number of grams, counts.., columns.., pool..; floats: weights; strings: pool):
- * how often each gram of the pool occurs in a row, with up to so many tokens between two of its tokens. */
+ * TfIdfVectorizer (ints: shortest, longest gram, largest skip, mode 0 TF, 1 IDF, 2 TFIDF, width of the result, whether
+ * the pool is of strings, number of counts, number of grams, counts.., columns.., pool..; floats: weights; strings:
+ * pool): how often each gram of the pool occurs in a row, with up to so many tokens between two of its tokens. */
 #include "routine.h"
 
 typedef struct {
@@ -18,7 +18,8 @@ static int same_token(const grams* g, int64_t at, const tvrt_value* x, int64_t i
 }
 
 /* Adds the grams of n tokens, `step` apart, of the row's tokens [from, from + size). */
-static void count_grams(const grams* g, const tvrt_value* x, int64_t from, int64_t size, int64_t n, int64_t step, float* row) {
+static void count_grams(const grams* g, const tvrt_value* x, int64_t from, int64_t size, int64_t n, int64_t step,
+                        float* row) {
   int64_t gram = 0;
   for (int64_t m = 1; m < n; ++m) gram += ((m < g->count_count ? g->counts[m] : g->pool_size) - g->counts[m - 1]) / m;
   const int64_t first = g->counts[n - 1], last = n < g->count_count ? g->counts[n] : g->pool_size;
@@ -30,7 +31,8 @@ static void count_grams(const grams* g, const tvrt_value* x, int64_t from, int64
     }
 }
 
-int32_t tvrt_op_TfIdfVectorizer(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_TfIdfVectorizer(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out,
+                                int32_t out_count, const tvrt_attrs* attrs) {
   (void)in_count, (void)out_count;
   const tvrt_value* x = in[0];
   const int64_t* a = attrs->ints;

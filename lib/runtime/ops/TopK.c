@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TopK (ints: axis, largest, sorted): the K largest or smallest elements along an axis, of equal ones the first; results in order. */
+ * TopK (ints: axis, largest, sorted): the K largest or smallest elements along an axis, of equal ones the first;
+ * results in order. */
 #include "routine.h"
 
 typedef struct {
@@ -44,10 +45,12 @@ static void select_row(const row* r, int64_t size, int64_t k, int64_t* heap) {
   }
 }
 
-int32_t tvrt_op_TopK(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_TopK(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out,
+                     int32_t out_count, const tvrt_attrs* attrs) {
   (void)in_count;
   const tvrt_value* x = in[0];
-  const int64_t axis = attrs->ints[0], size = x->dims[axis], width = tvrt_element_bytes(x->dtype), k = tvrt_integer(in[1], 0);
+  const int64_t axis = attrs->ints[0], size = x->dims[axis], width = tvrt_element_bytes(x->dtype),
+                k = tvrt_integer(in[1], 0);
   if (k < 0 || k > size || width == 0) return f->host->fail(f, TVRT_RUN_FAILED, "TopK: K is larger than the axis");
   int64_t dims[TVRT_MAX_RANK], inner = 1, outer = 1;
   for (int32_t a = 0; a < x->rank; ++a) {

@@ -20,9 +20,11 @@ static int compare_slices(const slices* s, int64_t a, int64_t b) {
 static void sort_slices(const slices* s, int64_t* a, int64_t* scratch) {
   for (int64_t width = 1; width < s->size; width *= 2) {
     for (int64_t from = 0; from < s->size; from += 2 * width) {
-      int64_t middle = from + width < s->size ? from + width : s->size, to = from + 2 * width < s->size ? from + 2 * width : s->size;
+      int64_t middle = from + width < s->size ? from + width : s->size,
+              to = from + 2 * width < s->size ? from + 2 * width : s->size;
       int64_t i = from, j = middle;
-      for (int64_t k = from; k < to; ++k) scratch[k] = j >= to || (i < middle && compare_slices(s, a[i], a[j]) <= 0) ? a[i++] : a[j++];
+      for (int64_t k = from; k < to; ++k)
+        scratch[k] = j >= to || (i < middle && compare_slices(s, a[i], a[j]) <= 0) ? a[i++] : a[j++];
     }
     memcpy(a, scratch, (size_t)s->size * sizeof *a);
   }
@@ -31,7 +33,8 @@ static void sort_slices(const slices* s, int64_t* a, int64_t* scratch) {
 /* table: first, count, inverse, order, scratch, rank; each of s->size. Returns the number of distinct slices. */
 static int64_t group(const slices* s, int sorted, int64_t* table) {
   const int64_t n = s->size;
-  int64_t *first = table, *count = table + n, *inverse = table + 2 * n, *order = table + 3 * n, *scratch = table + 4 * n, *rank = table + 5 * n;
+  int64_t *first = table, *count = table + n, *inverse = table + 2 * n, *order = table + 3 * n,
+          *scratch = table + 4 * n, *rank = table + 5 * n;
   for (int64_t k = 0; k < n; ++k) order[k] = k;
   sort_slices(s, order, scratch);
   int64_t groups = 0;
@@ -68,13 +71,15 @@ static int32_t deliver(tvrt_frame* f, tvrt_value* out, const int64_t* values, in
   return status;
 }
 
-int32_t tvrt_op_Unique(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out, int32_t out_count, const tvrt_attrs* attrs) {
+int32_t tvrt_op_Unique(tvrt_frame* f, const tvrt_value* const* in, int32_t in_count, tvrt_value* const* out,
+                       int32_t out_count, const tvrt_attrs* attrs) {
   (void)in_count;
   const tvrt_value* x = in[0];
   const int64_t axis = attrs->ints[0], width = tvrt_element_bytes(x->dtype);
   slices s = {x, 1, 1, 1};
   if (axis < 0) s.size = tvrt_count(x);
-  for (int32_t a = 0; a < x->rank && axis >= 0; ++a) *(a < axis ? &s.outer : a == axis ? &s.size : &s.inner) *= x->dims[a];
+  for (int32_t a = 0; a < x->rank && axis >= 0; ++a)
+    *(a < axis ? &s.outer : a == axis ? &s.size : &s.inner) *= x->dims[a];
   int64_t* table = f->host->acquire(f, (s.size + 1) * 6 * 8);
   if (!table) return TVRT_OUT_OF_MEMORY;
   const int64_t groups = group(&s, attrs->ints[1] != 0, table);
@@ -85,7 +90,8 @@ int32_t tvrt_op_Unique(tvrt_frame* f, const tvrt_value* const* in, int32_t in_co
     status = tvrt_make(f, out[0], x->dtype, axis < 0 ? 1 : x->rank, dims);
     for (int64_t o = 0; o < s.outer && !status; ++o)
       for (int64_t g = 0; g < groups; ++g)
-        memcpy((char*)out[0]->data + (o * groups + g) * s.inner * width, (const char*)x->data + (o * s.size + table[g]) * s.inner * width, (size_t)(s.inner * width));
+        memcpy((char*)out[0]->data + (o * groups + g) * s.inner * width,
+               (const char*)x->data + (o * s.size + table[g]) * s.inner * width, (size_t)(s.inner * width));
   }
   if (!status) status = deliver(f, out_count > 1 ? out[1] : NULL, table, groups);
   if (!status) status = deliver(f, out_count > 2 ? out[2] : NULL, table + 2 * s.size, s.size);

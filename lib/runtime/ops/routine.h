@@ -11,11 +11,25 @@
 
 static inline int64_t tvrt_element_bytes(int32_t dtype) {
   switch (dtype) {
-    case TVRT_U8: case TVRT_I8: case TVRT_BOOL: case TVRT_F8E4M3FN: case TVRT_F8E4M3FNUZ: case TVRT_F8E5M2:
-    case TVRT_F8E5M2FNUZ: case TVRT_F8E8M0: return 1;
-    case TVRT_U16: case TVRT_I16: case TVRT_F16: case TVRT_BF16: return 2;
-    case TVRT_F32: case TVRT_I32: case TVRT_U32: return 4;
-    case TVRT_F64: case TVRT_I64: case TVRT_U64: case TVRT_C64: return 8;
+    case TVRT_U8:
+    case TVRT_I8:
+    case TVRT_BOOL:
+    case TVRT_F8E4M3FN:
+    case TVRT_F8E4M3FNUZ:
+    case TVRT_F8E5M2:
+    case TVRT_F8E5M2FNUZ:
+    case TVRT_F8E8M0: return 1;
+    case TVRT_U16:
+    case TVRT_I16:
+    case TVRT_F16:
+    case TVRT_BF16: return 2;
+    case TVRT_F32:
+    case TVRT_I32:
+    case TVRT_U32: return 4;
+    case TVRT_F64:
+    case TVRT_I64:
+    case TVRT_U64:
+    case TVRT_C64: return 8;
     case TVRT_C128: return 16;
     case TVRT_STRING: return (int64_t)sizeof(tvrt_string);
     default: return 0; /* below a byte */
@@ -71,7 +85,8 @@ static inline double tvrt_number(const tvrt_value* v, int64_t i) {
       return f;
     }
     case TVRT_I8: return ((const int8_t*)v->data)[i];
-    case TVRT_U8: case TVRT_BOOL: return ((const uint8_t*)v->data)[i];
+    case TVRT_U8:
+    case TVRT_BOOL: return ((const uint8_t*)v->data)[i];
     case TVRT_I16: return ((const int16_t*)v->data)[i];
     case TVRT_U16: return ((const uint16_t*)v->data)[i];
     case TVRT_I32: return ((const int32_t*)v->data)[i];
