@@ -2,36 +2,12 @@
 // BatchNormalization(Conv(x, w, b)) = Conv(x, k w, k (b - mean) + B), k = scale / sqrt(var + epsilon) for each output
 // channel; ConvTranspose and Gemm likewise. Only when nobody else reads the convolution, and all parameters are
 // constants. New weights are computed as doubles. Shared weights stay as they are for their other readers.
-#include <cmath>
-
 #include "ops/op_def.h"
+#include "passes/batch_norm.h"
 #include "passes/pass.h"
 
 namespace tvc::passes {
 namespace {
-
-struct Affine {
-  std::vector<double> factor, shift;  // y = factor * x + shift, one a channel
-};
-
-std::optional<Affine> affine_of(const ir::Module& module, const ir::Node& norm) {
-  if (norm.i("training_mode", 0) != 0) return std::nullopt;
-  std::vector<std::vector<double>> parameters;
-  for (size_t k = 1; k <= 4; ++k) {
-    const ir::Tensor* tensor = module.constant(norm.input(k));
-    if (tensor == nullptr || !ir::is_float(tensor->dtype)) return std::nullopt;
-    parameters.push_back(ir::to_f64(*tensor));
-    if (parameters[k - 1].size() != parameters[0].size()) return std::nullopt;
-  }
-  const double epsilon = norm.f("epsilon", 1e-5);
-  Affine out;
-  for (size_t c = 0; c < parameters[0].size(); ++c) {
-    const double factor = parameters[0][c] / std::sqrt(parameters[3][c] + epsilon);
-    out.factor.push_back(factor);
-    out.shift.push_back(parameters[1][c] - parameters[2][c] * factor);
-  }
-  return out;
-}
 
 // Which output channel each weight belongs to.
 std::optional<std::vector<size_t>> channel_of_weights(const ir::Node& node, const ir::Tensor& weights,

@@ -3,10 +3,10 @@
 // branches of RepVGG and MobileOne as one convolution. A smaller kernel is placed inside the largest so that both see
 // the same taps: with padding p and P, at offset P - p. Only for branches of one stride and group, dilation 1, that
 // nobody else reads, over f32 constants; all branches give the same shape.
-#include <cmath>
 #include <optional>
 
 #include "ops/op_def.h"
+#include "passes/batch_norm.h"
 #include "passes/pass.h"
 
 namespace tvc::passes {
@@ -58,20 +58,9 @@ Branch identity_branch(const Branch& like, const std::vector<double>& factor, co
 }
 
 std::optional<Branch> norm_branch(const ir::Module& module, ir::NodeId id, const Branch& like) {
-  const ir::Node& node = module.node(id);
-  std::vector<std::vector<double>> p;
-  for (size_t k = 1; k <= 4; ++k) {
-    const ir::Tensor* tensor = module.constant(node.input(k));
-    if (tensor == nullptr || tensor->count() != like.outputs) return std::nullopt;
-    p.push_back(ir::to_f64(*tensor));
-  }
-  if (node.i("training_mode", 0) != 0) return std::nullopt;
-  std::vector<double> factor, shift;
-  for (size_t c = 0; c < p[0].size(); ++c) {
-    factor.push_back(p[0][c] / std::sqrt(p[3][c] + node.f("epsilon", 1e-5)));
-    shift.push_back(p[1][c] - p[2][c] * factor[c]);
-  }
-  Branch b = identity_branch(like, factor, shift);
+  auto affine = affine_of(module, module.node(id));
+  if (!affine || affine->factor.size() != static_cast<size_t>(like.outputs)) return std::nullopt;
+  Branch b = identity_branch(like, affine->factor, affine->shift);
   b.nodes = {id};
   return b;
 }
