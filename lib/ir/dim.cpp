@@ -2,6 +2,7 @@
 #include "ir/dim.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace tvc::ir {
@@ -205,12 +206,53 @@ Dim max(const Dim& a, const Dim& b) {
   return make_function(DimFn::kMax, a.text() <= b.text() ? std::vector{a, b} : std::vector{b, a});
 }
 
+namespace {
+
+const DimAtom* single_atom(const Dim& d) {
+  const bool single =
+      d.constant() == 0 && d.terms().size() == 1 && d.terms()[0].coefficient == 1 && d.terms()[0].factors.size() == 1;
+  return single ? d.terms()[0].factors[0].get() : nullptr;
+}
+
+// The sizes that are broadcast together, each once, in the order of their texts.
+void collect_broadcast(const Dim& d, std::map<std::string, Dim>& out) {
+  const DimAtom* atom = single_atom(d);
+  if (atom == nullptr || atom->fn != DimFn::kBroadcast) {
+    out.emplace(d.text(), d);
+    return;
+  }
+  for (const Dim& arg : atom->args) collect_broadcast(arg, out);
+}
+
+// min(n, c) beside n, for a constant c > 0: equal to n or 1 where the model has a meaning at all, as when a table of c
+// positions is cut to n rows.
+bool follows_another(const Dim& d, const std::map<std::string, Dim>& all) {
+  const DimAtom* atom = single_atom(d);
+  if (atom == nullptr || atom->fn != DimFn::kMin) return false;
+  for (size_t k = 0; k < 2; ++k) {
+    auto bound = atom->args[k].as_constant();
+    if (bound && *bound > 0 && all.contains(atom->args[1 - k].text())) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Dim broadcast(const Dim& a, const Dim& b) {
   if (a == b || b.is(1)) return a;
   if (a.is(1)) return b;
   if (a.is_constant()) return a;
   if (b.is_constant()) return b;
-  return make_function(DimFn::kBroadcast, {a, b});
+  // Sizes that are not 1 are equal, so that neither order nor repetition counts.
+  std::map<std::string, Dim> sizes;
+  collect_broadcast(a, sizes);
+  collect_broadcast(b, sizes);
+  std::optional<Dim> out;
+  for (const auto& [text, size] : sizes) {
+    if (follows_another(size, sizes)) continue;
+    out = out ? make_function(DimFn::kBroadcast, {*out, size}) : size;
+  }
+  return *out;
 }
 
 Dim if_eq(const Dim& a, const Dim& b, const Dim& x, const Dim& y) {
@@ -224,6 +266,20 @@ Dim if_lt(const Dim& a, const Dim& b, const Dim& x, const Dim& y) {
   if (auto d = difference(a, b)) return *d < 0 ? x : y;
   if (x == y) return x;
   return make_function(DimFn::kIfLt, {a, b, x, y});
+}
+
+Dim call_function(DimFn fn, const std::vector<Dim>& a) {
+  switch (fn) {
+    case DimFn::kFloorDiv: return floor_div(a[0], a[1]);
+    case DimFn::kMod: return mod(a[0], a[1]);
+    case DimFn::kMin: return min(a[0], a[1]);
+    case DimFn::kMax: return max(a[0], a[1]);
+    case DimFn::kBroadcast: return broadcast(a[0], a[1]);
+    case DimFn::kIfEq: return if_eq(a[0], a[1], a[2], a[3]);
+    case DimFn::kIfLt: return if_lt(a[0], a[1], a[2], a[3]);
+    case DimFn::kSymbol: break;
+  }
+  return 0;
 }
 
 Dim product(const Shape& shape) {
@@ -265,19 +321,9 @@ std::optional<int64_t> evaluate_atom(const DimAtom& atom, const SymbolLookup& lo
 
 Dim substitute_atom(const DimAtom& atom, const SymbolMap& map) {
   if (atom.fn == DimFn::kSymbol) return map(atom.symbol).value_or(Dim::symbol(atom.symbol));
-  std::vector<Dim> a;
-  for (const auto& arg : atom.args) a.push_back(substitute(arg, map));
-  switch (atom.fn) {
-    case DimFn::kFloorDiv: return floor_div(a[0], a[1]);
-    case DimFn::kMod: return mod(a[0], a[1]);
-    case DimFn::kMin: return min(a[0], a[1]);
-    case DimFn::kMax: return max(a[0], a[1]);
-    case DimFn::kBroadcast: return broadcast(a[0], a[1]);
-    case DimFn::kIfEq: return if_eq(a[0], a[1], a[2], a[3]);
-    case DimFn::kIfLt: return if_lt(a[0], a[1], a[2], a[3]);
-    case DimFn::kSymbol: break;
-  }
-  return 0;
+  std::vector<Dim> args;
+  for (const auto& arg : atom.args) args.push_back(substitute(arg, map));
+  return call_function(atom.fn, args);
 }
 
 std::string atom_c_text(const DimAtom& atom, const std::function<std::string(const std::string&)>& spell) {
@@ -289,7 +335,7 @@ std::string atom_c_text(const DimAtom& atom, const std::function<std::string(con
     case DimFn::kMod: return "tv_mod(" + a[0] + ", " + a[1] + ")";
     case DimFn::kMin: return "tv_size_min(" + a[0] + ", " + a[1] + ")";
     case DimFn::kMax: return "tv_size_max(" + a[0] + ", " + a[1] + ")";
-    case DimFn::kBroadcast: return "(" + a[0] + " == 1 ? " + a[1] + " : " + a[0] + ")";
+    case DimFn::kBroadcast: return "tv_size_broadcast(" + a[0] + ", " + a[1] + ")";
     case DimFn::kIfEq: return "(" + a[0] + " == " + a[1] + " ? " + a[2] + " : " + a[3] + ")";
     case DimFn::kIfLt: return "(" + a[0] + " < " + a[1] + " ? " + a[2] + " : " + a[3] + ")";
     case DimFn::kSymbol: break;

@@ -87,6 +87,9 @@ Dim broadcast(const Dim& a, const Dim& b);
 Dim if_eq(const Dim& a, const Dim& b, const Dim& x, const Dim& y);
 Dim if_lt(const Dim& a, const Dim& b, const Dim& x, const Dim& y);
 
+// One of these by name; not for kSymbol.
+Dim call_function(DimFn fn, const std::vector<Dim>& args);
+
 // Whether the value can't be negative, whatever the sizes are. Elements of tensors ("e12_0") may be.
 bool not_negative(const Dim& dim);
 Dim product(const Shape& shape);
@@ -96,8 +99,8 @@ using SymbolLookup = std::function<std::optional<int64_t>(const std::string&)>;
 std::optional<int64_t> evaluate(const Dim& dim, const SymbolLookup& lookup);
 using SymbolMap = std::function<std::optional<Dim>(const std::string&)>;
 Dim substitute(const Dim& dim, const SymbolMap& map);
-// C text over int64_t variables named as `spell` says; needs tv_floordiv, tv_mod, tv_size_min, tv_size_max of the
-// prelude.
+// C text over int64_t variables named as `spell` says; needs tv_floordiv, tv_mod, tv_size_min, tv_size_max,
+// tv_size_broadcast of the prelude.
 std::string c_text(const Dim& dim, const std::function<std::string(const std::string&)>& spell);
 // The inverse of Dim::text(): "2*batch + max(past, 1)"; nullopt if malformed.
 std::optional<Dim> parse_dim(std::string_view text);

@@ -11,18 +11,7 @@ namespace {
 using Factors = std::vector<std::shared_ptr<const DimAtom>>;  // sorted by text
 
 Dim dim_of(const DimAtom& atom) {
-  const auto& a = atom.args;
-  switch (atom.fn) {
-    case DimFn::kFloorDiv: return floor_div(a[0], a[1]);
-    case DimFn::kMod: return mod(a[0], a[1]);
-    case DimFn::kMin: return min(a[0], a[1]);
-    case DimFn::kMax: return max(a[0], a[1]);
-    case DimFn::kBroadcast: return broadcast(a[0], a[1]);
-    case DimFn::kIfEq: return if_eq(a[0], a[1], a[2], a[3]);
-    case DimFn::kIfLt: return if_lt(a[0], a[1], a[2], a[3]);
-    case DimFn::kSymbol: break;
-  }
-  return Dim::symbol(atom.symbol);
+  return atom.fn == DimFn::kSymbol ? Dim::symbol(atom.symbol) : call_function(atom.fn, atom.args);
 }
 
 bool larger(const Factors& a, const Factors& b) {

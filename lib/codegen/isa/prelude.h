@@ -26,6 +26,8 @@ static inline int64_t tv_floordiv(int64_t a, int64_t b) {
   return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
 }
 static inline int64_t tv_mod(int64_t a, int64_t b) { return b == 0 ? 0 : a - tv_floordiv(a, b) * b; }
+/* Sizes that are not 1 are equal. */
+static inline int64_t tv_size_broadcast(int64_t a, int64_t b) { return a == 1 ? b : a; }
 static inline int64_t tv_size_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t tv_size_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
