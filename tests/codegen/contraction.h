@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One contraction node: its emitted code against its interpreted expression.
+// One node of a kernel family: its emitted code against its interpreted expression.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -39,6 +39,7 @@ struct NodeCase {
   std::vector<bool> constant;  // by operand
   Attrs attrs = {};
   std::vector<Step> epilogue = {};
+  std::string_view family = "contraction";  // that is to take the node
 };
 
 struct Built {
@@ -124,7 +125,7 @@ inline void check_node(const NodeCase& c, double tolerance = 2e-5) {
     CAPTURE(target->name);
     const codegen::Family* family = codegen::family_of(b.module, b.node, *target);
     REQUIRE(family != nullptr);
-    CHECK(family->name == "contraction");
+    CHECK(family->name == c.family);
     auto program = LoadedProgram::build(b.module, *target);
     REQUIRE_MESSAGE(program.ok(), program.error().text());
     auto one = (*program)->run(b.inputs);
