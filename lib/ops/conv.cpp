@@ -3,6 +3,7 @@
 // o; ConvTranspose: y[n, o, q] = b[o] + sum over i, t with q + pad - t dilation = p stride of x[n, i, p] * w[i, o, t].
 // ConvInteger: Conv over integers less their zero points.
 #include "ops/body.h"
+#include "ops/products.h"
 #include "ops/window.h"
 
 namespace tvc::ops {
@@ -20,22 +21,24 @@ Result<std::vector<int64_t>> kernel_of(const NodeView& v, size_t weights) {
   return kernel;
 }
 
-Result<int64_t> group_of(const NodeView& v) {
+Result<int64_t> group_of(const NodeView& v, size_t weights = 1) {
   const int64_t group = v.i("group", 1);
   if (group < 1) return bad_input("group is {}", group);
-  if (v.rank(0) < 3 || v.rank(1) != v.rank(0))
-    return bad_input("the input has rank {}, the weights {}", v.rank(0), v.rank(1));
+  if (v.rank(0) < 3 || v.rank(weights) != v.rank(0))
+    return bad_input("the input has rank {}, the weights {}", v.rank(0), v.rank(weights));
   return group;
 }
 
-Result<void> infer_conv_as(InferContext& c, DType dtype) {
-  TVC_TRY(int64_t group, group_of(c));
-  const Shape &x = c.shape(0), &w = c.shape(1);
+}  // namespace
+
+Result<void> infer_convolution(InferContext& c, DType dtype, size_t weights) {
+  TVC_TRY(int64_t group, group_of(c, weights));
+  const Shape &x = c.shape(0), &w = c.shape(weights);
   if (x[1].is_constant() && w[1].is_constant() && x[1].constant() != w[1].constant() * group)
     return bad_input("the input has {} channels, the weights take {} in {} groups", x[1].text(), w[1].text(), group);
   if (w[0].is_constant() && w[0].constant() % group != 0)
     return bad_input("{} output channels do not divide into {} groups", w[0].text(), group);
-  TVC_TRY(auto kernel, kernel_of(c, 1));
+  TVC_TRY(auto kernel, kernel_of(c, weights));
   TVC_TRY(Window window, window_of(c, spatial_shape(x), std::move(kernel)));
   Shape out = {x[0], w[0]};
   out.insert(out.end(), window.out.begin(), window.out.end());
@@ -43,8 +46,10 @@ Result<void> infer_conv_as(InferContext& c, DType dtype) {
   return {};
 }
 
+namespace {
+
 Result<void> infer_conv(InferContext& c) {
-  TVC_CHECK_OK(infer_conv_as(c, c.dtype(0)));
+  TVC_CHECK_OK(infer_convolution(c, c.dtype(0)));
   return infer_epilogue(c);
 }
 
@@ -90,7 +95,11 @@ Expressions express_conv(const NodeView& v) {
   return std::vector<te::TensorExpr>{std::move(expression)};
 }
 
-Result<void> infer_conv_integer(InferContext& c) { return infer_conv_as(c, DType::kI32); }
+Result<void> infer_conv_integer(InferContext& c) {
+  if ((c.has_input(2) && c.rank(2) > 1) || (c.has_input(3) && c.rank(3) > 1))
+    return bad_input("a zero point has a rank above 1");
+  return infer_convolution(c, DType::kI32);
+}
 
 Expressions express_conv_integer(const NodeView& v) {
   auto x_at = [&](const std::vector<Expr>& at) {
@@ -170,9 +179,10 @@ TVC_DEFINE_OP(kConvTranspose) = {.name = "ConvTranspose",
                                  .express = express_conv_transpose,
                                  .tolerance = {.relative = 1e-4, .absolute = 1e-5},
                                  .samples = {"f32[1,4,3,4], f32[4,3,2,2], f32[3] | strides=[2,2]"}};
-TVC_DEFINE_OP(kConvInteger) = {.name = "ConvInteger",
-                               .infer = infer_conv_integer,
-                               .express = express_conv_integer,
-                               .samples = {"u8[1,1,3,3], u8[1,1,2,2], u8[]"}};
+TVC_DEFINE_OP(kConvInteger) = {
+    .name = "ConvInteger",
+    .infer = infer_conv_integer,
+    .express = express_conv_integer,
+    .samples = {"u8[1,1,3,3], u8[1,1,2,2], u8[]", "i8[2,4,5], i8[6,2,3], i8[1], i8[6] | group=2 pads=[1,1]"}};
 
 }  // namespace tvc::ops

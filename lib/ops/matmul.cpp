@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices: MatMul (numpy's, with batches), Gemm = alpha A B + beta C, MatMulInteger.
+#include <algorithm>
+
 #include "ops/body.h"
-#include "ops/op_def.h"
+#include "ops/products.h"
 
 namespace tvc::ops {
 namespace {
@@ -15,8 +17,8 @@ struct Product {
   bool row, column;  // the operand is a vector: no M, or no N
 };
 
-Result<Product> product_of(const NodeView& v) {
-  Shape a = v.shape(0), b = v.shape(1);
+Result<Product> product_of(const NodeView& v, size_t right = 1) {
+  Shape a = v.shape(0), b = v.shape(right);
   if (a.empty() || b.empty()) return bad_input("an operand has rank 0");
   Product p;
   p.row = a.size() == 1;
@@ -34,8 +36,10 @@ Result<Product> product_of(const NodeView& v) {
   return p;
 }
 
-Result<void> infer_product(InferContext& c, DType dtype) {
-  TVC_TRY(Product p, product_of(c));
+}  // namespace
+
+Result<void> infer_product(InferContext& c, DType dtype, size_t right) {
+  TVC_TRY(Product p, product_of(c, right));
   Shape out = p.batch;
   if (!p.row) out.push_back(p.m);
   if (!p.column) out.push_back(p.n);
@@ -43,12 +47,19 @@ Result<void> infer_product(InferContext& c, DType dtype) {
   return {};
 }
 
+namespace {
+
 Result<void> infer_matmul(InferContext& c) {
   TVC_CHECK_OK(infer_product(c, c.dtype(0)));
   return infer_epilogue(c);
 }
 
-Result<void> infer_matmul_integer(InferContext& c) { return infer_product(c, DType::kI32); }
+Result<void> infer_matmul_integer(InferContext& c) {
+  for (size_t k : {2, 3})
+    if (c.has_input(k) && c.rank(k) > std::max(c.rank(k - 2), 1))
+      return bad_input("a zero point has rank {}, its operand {}", c.rank(k), c.rank(k - 2));
+  return infer_product(c, DType::kI32);
+}
 
 // Index of operand k: its batch axes broadcast, then `inner`.
 std::vector<Expr> batch_index(const NodeView& v, size_t operand, const Product& p, const std::vector<te::Axis>& out,
@@ -154,9 +165,10 @@ TVC_DEFINE_OP(kGemm) = {.name = "Gemm",
                         .express = express_gemm,
                         .tolerance = {.relative = 1e-4, .absolute = 1e-5},
                         .samples = {"f32[3,5], f32[5,7], f32[7]", "f32[5,3], f32[7,5] | transA=1 transB=1 alpha=0.5"}};
-TVC_DEFINE_OP(kMatMulInteger) = {.name = "MatMulInteger",
-                                 .infer = infer_matmul_integer,
-                                 .express = express_matmul_integer,
-                                 .samples = {"u8[3,5], u8[5,7]"}};
+TVC_DEFINE_OP(kMatMulInteger) = {
+    .name = "MatMulInteger",
+    .infer = infer_matmul_integer,
+    .express = express_matmul_integer,
+    .samples = {"u8[3,5], u8[5,7]", "i8[2,3,5], u8[5,4], i8[], u8[4]", "u8[2,3,5], i8[2,5,4], u8[2,3,1], i8[2,1,4]"}};
 
 }  // namespace tvc::ops

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear: y = saturate(round(x / scale) + zero point); DequantizeLinear: y = (x - zero point) * scale; per
-// tensor, per axis, per block.
+// tensor, per axis, per block. DynamicQuantizeLinear: QuantizeLinear to u8 over the range of x and 0; where that is 0
+// the scale is 1, as in ONNX Runtime.
+#include <array>
+
 #include "ops/cast.h"
 
 namespace tvc::ops {
@@ -91,8 +94,39 @@ Expressions express_dequantize(const NodeView& v) {
   return std::vector<te::TensorExpr>{{v.out_type(0).dtype, axes, te::cast(v.out_type(0).dtype, y)}};
 }
 
+Result<void> infer_dynamic_quantize(InferContext& c) {
+  c.set(0, DType::kU8, c.shape(0));
+  c.set(1, DType::kF32, {});
+  c.set(2, DType::kU8, {});
+  return {};
+}
+
+Result<std::vector<ir::ValueId>> decompose_dynamic_quantize(DecomposeContext& c) {
+  ir::ValueId zero = c.scalar(DType::kF32, 0), one = c.scalar(DType::kF32, 1), top = c.scalar(DType::kF32, 255);
+  std::array<ir::ValueId, 2> ends{};
+  for (size_t k = 0; k < 2; ++k) {
+    TVC_TRY(auto end, c.add(k == 0 ? "ReduceMin" : "ReduceMax", {c.in(0)}, {{"keepdims", int64_t{0}}}));
+    TVC_TRY(ends[k], c.add(k == 0 ? "Min" : "Max", {end, zero}));
+  }
+  TVC_TRY(auto range, c.add("Sub", {ends[1], ends[0]}));
+  TVC_TRY(auto step, c.add("Div", {range, top}));
+  TVC_TRY(auto empty, c.add("Equal", {step, zero}));
+  TVC_TRY(auto scale, c.add("Where", {empty, one, step}));
+  TVC_TRY(auto below, c.add("Div", {ends[0], scale}));
+  TVC_TRY(auto offset, c.add("Neg", {below}));
+  TVC_TRY(auto clipped, c.add("Clip", {offset, zero, top}));
+  TVC_TRY(auto rounded, c.add("Round", {clipped}));
+  TVC_TRY(auto zero_point, c.add("Cast", {rounded}, {{"to", static_cast<int64_t>(DType::kU8)}}));
+  TVC_TRY(auto y, c.add("QuantizeLinear", {c.in(0), scale, zero_point}));
+  return std::vector<ir::ValueId>{y, scale, zero_point};
+}
+
 }  // namespace
 
+TVC_DEFINE_OP(kDynamicQuantizeLinear) = {.name = "DynamicQuantizeLinear",
+                                         .infer = infer_dynamic_quantize,
+                                         .decompose = decompose_dynamic_quantize,
+                                         .samples = {"f32[3,5]", "f32[4]{0, 0, 0, 0}", "f32[4]{-1, -2, -3, -8}"}};
 TVC_DEFINE_OP(kQuantizeLinear) = {.name = "QuantizeLinear",
                                   .infer = infer_quantize,
                                   .express = express_quantize,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // RNN, GRU and LSTM as loops over time: the input's share of all gates is one product over all steps, each step adds
-// the state's share. Formulas, gate orders and defaults are ONNX's operator descriptions.
+// the state's share. Formulas, gate orders and defaults are ONNX's operator descriptions. com.microsoft's
+// DynamicQuantizeLSTM has W and R as [I, G H], in 8 bits; X as a whole, and each step's state, are brought to 8 bits
+// before they are multiplied.
 #include <array>
 
 #include "ops/op_def.h"
@@ -18,10 +20,13 @@ Result<int64_t> direction_count(const NodeView& v) {
   return direction == "bidirectional" ? 2 : 1;
 }
 
+bool is_quantized(const NodeView& v) { return v.node().op == "com.microsoft.DynamicQuantizeLSTM"; }
+const Dim& hidden_size(const NodeView& v) { return v.shape(2)[is_quantized(v) ? 1 : 2]; }
+
 Result<void> infer_recurrent(InferContext& c) {
   TVC_TRY(int64_t directions, direction_count(c));
   if (c.rank(0) != 3 || c.rank(1) != 3 || c.rank(2) != 3) return bad_input("X, W and R must have rank 3");
-  const Dim hidden = c.shape(2)[2];
+  const Dim hidden = hidden_size(c);
   const bool batch_first = c.i("layout", 0) != 0;
   const Dim &steps = c.shape(0)[batch_first ? 1 : 0], &batch = c.shape(0)[batch_first ? 0 : 1];
   if (!hidden.is_constant()) return unsupported("the hidden size is not known at compile time");
@@ -34,11 +39,22 @@ Result<void> infer_recurrent(InferContext& c) {
   return {};
 }
 
+Result<void> infer_quantized_lstm(InferContext& c) {
+  for (size_t k : {8, 9, 10, 11}) {
+    if (!c.has_input(k)) {
+      if (k % 2 == 0) return bad_input("it has no scale of its weights");
+    } else if (c.rank(k) < 1 || c.rank(k) > 2) {
+      return bad_input("a scale or zero point has rank {}", c.rank(k));
+    }
+  }
+  return infer_recurrent(c);
+}
+
 // Builds one direction outside and inside of the loop.
 class Direction {
  public:
   Direction(DecomposeContext& c, int64_t index, int64_t gates)
-      : c_(c), index_(index), gates_(gates), hidden_(c.shape(2)[2].constant()) {}
+      : c_(c), index_(index), gates_(gates), hidden_(hidden_size(c).constant()) {}
 
   // Slice `index` of a [directions, ...] operand.
   Result<ir::ValueId> part(size_t operand) {
@@ -50,15 +66,27 @@ class Direction {
     return c_.add("Slice", {x, c_.ints({from}), c_.ints({to}), c_.ints({axis}), c_.ints({1})});
   }
 
-  // [G H, K] -> [K, G H], for a product from the right.
-  Result<ir::ValueId> transposed(size_t operand) {
+  // W or R as [K, G H], for a product from the right.
+  Result<ir::ValueId> weights(size_t operand) {
     TVC_TRY(auto matrix, part(operand));
-    return c_.add("Transpose", {matrix}, {{"perm", std::vector<int64_t>{1, 0}}});
+    if (!is_quantized(c_)) return c_.add("Transpose", {matrix}, {{"perm", std::vector<int64_t>{1, 0}}});
+    const size_t scale = operand == 1 ? 8 : 10, zero = scale + 1;
+    std::vector<ir::ValueId> inputs = {matrix};
+    for (size_t k : {scale, zero}) {
+      if (k == zero && !c_.has_input(k)) break;
+      TVC_TRY(auto value, part(k));
+      inputs.push_back(value);
+    }
+    return c_.add("DequantizeLinear", inputs, {{"axis", int64_t{1}}});
   }
 
   // X W^T + Wb (+ Rb where it may be added at once), [T, B, G H].
   Result<ir::ValueId> input_share(ir::ValueId x, bool with_state_bias) {
-    TVC_TRY(auto w, transposed(1));
+    TVC_TRY(auto w, weights(1));
+    if (is_quantized(c_)) {
+      TVC_TRY(auto q, c_.add_multi("DynamicQuantizeLinear", {x}, {}, 3));
+      TVC_TRY(x, c_.add("DequantizeLinear", q));
+    }
     TVC_TRY(auto share, c_.add("MatMul", {x, w}));
     if (!c_.has_input(3)) return share;
     TVC_TRY(auto bias, part(3));
@@ -176,7 +204,7 @@ Values decompose_recurrent(DecomposeContext& c, int64_t gates, bool with_state_b
 }
 
 Result<StepResult> rnn_step(StepBuilder& b, Direction& d) {
-  TVC_TRY(auto r, d.transposed(2));
+  TVC_TRY(auto r, d.weights(2));
   ir::ValueId sum = b.add("Add", {b.input(), b.add("MatMul", {b.state(0), r})});
   TVC_TRY(auto h, b.activation(0, b.clipped(sum), "Tanh"));
   return StepResult{h, ir::kNone};
@@ -187,7 +215,7 @@ Result<StepResult> gru_step(StepBuilder& b, Direction& d) {
   DecomposeContext& c = d.c_;
   const int64_t n = d.hidden_;
   const bool linear_before_reset = c.i("linear_before_reset", 0) != 0;
-  TVC_TRY(auto r_all, d.transposed(2));
+  TVC_TRY(auto r_all, d.weights(2));
   TVC_TRY(auto r_gates, d.columns(r_all, 0, 2 * n, 1));
   TVC_TRY(auto r_new, d.columns(r_all, 2 * n, 3 * n, 1));
   ir::ValueId rb_gates = ir::kNone, rb_new = ir::kNone;
@@ -214,7 +242,7 @@ Result<StepResult> gru_step(StepBuilder& b, Direction& d) {
 Result<StepResult> lstm_step(StepBuilder& b, Direction& d) {
   DecomposeContext& c = d.c_;
   const int64_t n = d.hidden_;
-  TVC_TRY(auto r, d.transposed(2));
+  TVC_TRY(auto r, d.weights(2));
   std::array<ir::ValueId, 3> peephole = {ir::kNone, ir::kNone, ir::kNone};
   if (c.has_input(7)) {
     TVC_TRY(auto all, d.part(7));
@@ -225,7 +253,9 @@ Result<StepResult> lstm_step(StepBuilder& b, Direction& d) {
   auto peeped = [&](ir::ValueId x, size_t k, ir::ValueId cell) {
     return peephole[k] == ir::kNone ? x : b.add("Add", {x, b.add("Mul", {peephole[k], cell})});
   };
-  ir::ValueId gates = b.add("Add", {b.input(), b.add("MatMul", {b.state(0), r})});
+  ir::ValueId h = b.state(0);
+  if (is_quantized(c)) h = b.add("DequantizeLinear", b.add_multi("DynamicQuantizeLinear", {h}, {}, 3));
+  ir::ValueId gates = b.add("Add", {b.input(), b.add("MatMul", {h, r})});
   auto g = b.split(gates, {n, n, n, n});
   TVC_TRY(auto i, b.activation(0, b.clipped(peeped(g[0], 0, b.state(1))), "Sigmoid"));
   ir::ValueId f = ir::kNone;
@@ -250,5 +280,7 @@ Values decompose_lstm(DecomposeContext& c) { return decompose_recurrent(c, 4, tr
 TVC_DEFINE_OP(kRNN) = {.name = "RNN", .infer = infer_recurrent, .decompose = decompose_rnn};
 TVC_DEFINE_OP(kGRU) = {.name = "GRU", .infer = infer_recurrent, .decompose = decompose_gru};
 TVC_DEFINE_OP(kLSTM) = {.name = "LSTM", .infer = infer_recurrent, .decompose = decompose_lstm};
+TVC_DEFINE_OP(kMicrosoftDynamicQuantizeLSTM) = {
+    .name = "com.microsoft.DynamicQuantizeLSTM", .infer = infer_quantized_lstm, .decompose = decompose_lstm};
 
 }  // namespace tvc::ops

@@ -19,6 +19,8 @@ class StepBuilder {
 
   ir::ValueId add(std::string op, std::vector<ir::ValueId> inputs,
                   std::map<std::string, ir::Attr, std::less<>> attrs = {});
+  std::vector<ir::ValueId> add_multi(std::string op, std::vector<ir::ValueId> inputs,
+                                     std::map<std::string, ir::Attr, std::less<>> attrs, size_t outputs);
   ir::ValueId input() const { return input_; }  // this step's share, [B, gates]
   ir::ValueId state(size_t k) const { return states_[k]; }
   ir::ValueId number(double value);                                                  // a scalar of the operands' type

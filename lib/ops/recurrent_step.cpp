@@ -26,9 +26,13 @@ StepBuilder::StepBuilder(DecomposeContext& context, ir::ValueId shares, const st
 
 ir::ValueId StepBuilder::add(std::string op, std::vector<ir::ValueId> inputs,
                              std::map<std::string, ir::Attr, std::less<>> attrs) {
-  ir::NodeId id =
-      ir::add_node(module(), graph_, {std::move(op), std::move(inputs), std::move(attrs), 1, context_.node().origin});
-  return module().node(id).outputs[0];
+  return add_multi(std::move(op), std::move(inputs), std::move(attrs), 1)[0];
+}
+
+std::vector<ir::ValueId> StepBuilder::add_multi(std::string op, std::vector<ir::ValueId> inputs,
+                                                std::map<std::string, ir::Attr, std::less<>> attrs, size_t outputs) {
+  ir::NodeSpec spec{std::move(op), std::move(inputs), std::move(attrs), outputs, context_.node().origin};
+  return module().node(ir::add_node(module(), graph_, std::move(spec))).outputs;
 }
 
 ir::ValueId StepBuilder::number(double value) {
@@ -37,9 +41,7 @@ ir::ValueId StepBuilder::number(double value) {
 
 std::vector<ir::ValueId> StepBuilder::split(ir::ValueId x, const std::vector<int64_t>& sizes) {
   ir::ValueId parts = ir::add_constant(module(), "", ir::make_i64({static_cast<int64_t>(sizes.size())}, sizes), graph_);
-  ir::NodeId id = ir::add_node(module(), graph_,
-                               {"Split", {x, parts}, {{"axis", int64_t{1}}}, sizes.size(), context_.node().origin});
-  return module().node(id).outputs;
+  return add_multi("Split", {x, parts}, {{"axis", int64_t{1}}}, sizes.size());
 }
 
 ir::ValueId StepBuilder::clipped(ir::ValueId x) {
