@@ -132,17 +132,22 @@ struct Cut {
   Dim start, size, step = 1;
 };
 
-// The cut of an axis of size `size`. Bounds below 0 count from the end and are clamped, whether numbers or symbols.
+// A bound that is a number, near enough to 0 to be computed with; no axis is as long.
+Dim bounded(const Dim& d) {
+  constexpr int64_t kFar = int64_t{1} << 61;
+  return d.is_constant() ? Dim(std::clamp(d.constant(), -kFar, kFar)) : d;
+}
+
+// The cut of an axis of size `size`, by ONNX's rules: bounds below 0 count from the end; then starts are clamped to
+// [0, size], backwards to [0, size - 1], and ends to [0, size], backwards to [-1, size - 1].
 Cut cut_of(const Dim& size, const Dim& from, const Dim& to, const Dim& step) {
   auto from_end = [&](const Dim& d) { return ir::if_lt(d, 0, d + size, d); };
   auto clamped = [&](const Dim& d, const Dim& low, const Dim& high) { return ir::min(ir::max(d, low), high); };
-  const Dim start = from_end(from);
-  Dim end = from_end(to);
+  const Dim start = from_end(bounded(from)), end = from_end(bounded(to));
   Cut forward, backward;
   forward.start = clamped(start, 0, size);
   forward.size = ir::max(ir::ceil_div(clamped(end, 0, size) - forward.start, ir::max(step, 1)), 0);
-  if (to.is_constant() && to.constant() < -INT32_MAX) end = -1;
-  backward.start = clamped(start, -1, size - 1);
+  backward.start = clamped(start, 0, size - 1);
   backward.size = ir::max(ir::ceil_div(backward.start - clamped(end, -1, size - 1), ir::max(Dim(0) - step, 1)), 0);
   return {ir::if_lt(step, 0, backward.start, forward.start), ir::if_lt(step, 0, backward.size, forward.size), step};
 }
