@@ -26,9 +26,9 @@ Result<SourceTree> emit_source(const ir::Module& module, const Target& target, W
 struct BuildOptions {
   int jobs = 0;  // 0: all cores
   std::string compiler = "cc";
-  std::filesystem::path cache_folder;  // "": no cache
-  bool shared = true;                  // a shared object, else a relocatable one (static linking)
-  std::vector<std::string> globals;    // of a relocatable one: the only symbols that other objects see
+  std::filesystem::path cache_folder;     // "": no cache
+  bool shared = true;                     // a shared object, else a relocatable one (static linking)
+  std::vector<std::string> globals = {};  // of a relocatable one: the only symbols that other objects see
 };
 // Compiles the units (each through the cache) and links them.
 Result<std::vector<std::byte>> build_object(const SourceTree& tree, const Target& target, const BuildOptions& options,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/contraction/conv_call.h"
+#include "codegen/arguments.h"
 
 #include "codegen/epilogue.h"
 
@@ -62,18 +63,11 @@ struct Route {
 };
 
 std::string conv_text(const std::vector<Arg>& args, const EpilogueText& epilogue, const Route& route) {
-  std::string fields, fill;
-  for (const Arg& arg : args) {
-    fields += fmt::format("  {} {};\n", arg.type, arg.field);
-    fill += fmt::format("    .{0} = a->{0},\n", arg.field);
-  }
   return fmt::format(
       "typedef struct NAME_args {{\n{}{}}} NAME_args;\n"
       "{}static void NAME(const void* args_, int64_t begin, int64_t end, int32_t thread) {{\n"
-      "  const NAME_args* const a = args_;\n"
-      "  const tv_conv c = {{\n{}  }};\n"
-      "  {}(&c, args_, {}, begin, end, thread);\n}}\n",
-      fields, epilogue.fields, epilogue.function, fill, route.run,
+      "  const NAME_args* const a = args_;\n{}  {}(&c, args_, {}, begin, end, thread);\n}}\n",
+      fields_text(args), epilogue.fields, epilogue.function, copy_text(args, "const tv_conv", "c", "a"), route.run,
       epilogue.function.empty() ? "NULL" : "NAME_epilogue");
 }
 

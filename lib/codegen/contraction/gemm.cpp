@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/contraction/gemm.h"
 
+#include "codegen/arguments.h"
 #include "codegen/contraction/conv.h"
 #include "codegen/contraction/product.h"
 #include "codegen/contraction/tasks.h"
@@ -76,29 +77,20 @@ Result<RowEpilogue> row_epilogue(Lowering& lowering, ir::NodeId node) {
   return out;
 }
 
-std::string list_text(Lowering& lowering, const ir::Shape& values, const ir::Dim& otherwise) {
-  std::string out;
-  for (size_t k = 0; k < kMaxBatch; ++k) {
-    const size_t missing = kMaxBatch - values.size();
-    out += (k == 0 ? "" : ", ") + lowering.size(k < missing ? otherwise : values[k - missing]);
-  }
-  return "{" + out + "}";
+// As many sizes as a tv_gemm has.
+ir::Shape padded(const ir::Shape& values, const ir::Dim& otherwise) {
+  ir::Shape out(kMaxBatch - values.size(), otherwise);
+  out.insert(out.end(), values.begin(), values.end());
+  return out;
 }
 
 std::string gemm_text(const std::vector<Arg>& args, const RowEpilogue& epilogue) {
-  std::string fields, fill;
-  for (const Arg& arg : args) {
-    fields += fmt::format("  {} {};\n", arg.type, arg.field);
-    fill += fmt::format("    .{0} = a->{0},\n", arg.field);
-  }
   return fmt::format(
-      "typedef struct NAME_args {{\n{}  int64_t batch[6], batch_a[6], batch_w[6];\n{}}} NAME_args;\n"
+      "typedef struct NAME_args {{\n{}{}}} NAME_args;\n"
       "{}static void NAME(const void* args_, int64_t begin, int64_t end, int32_t thread) {{\n"
-      "  const NAME_args* const a = args_;\n  tv_gemm g = {{\n{}  }};\n"
-      "  memcpy(g.batch, a->batch, sizeof g.batch);\n  memcpy(g.batch_a, a->batch_a, sizeof g.batch_a);\n"
-      "  memcpy(g.batch_w, a->batch_w, sizeof g.batch_w);\n"
-      "  tv_gemm_run(&g, args_, {}, begin, end, thread);\n}}\n",
-      fields, epilogue.fields, epilogue.function, fill, epilogue.function.empty() ? "NULL" : "NAME_epilogue");
+      "  const NAME_args* const a = args_;\n{}  tv_gemm_run(&g, args_, {}, begin, end, thread);\n}}\n",
+      fields_text(args), epilogue.fields, epilogue.function, copy_text(args, "tv_gemm", "g", "a"),
+      epilogue.function.empty() ? "NULL" : "NAME_epilogue");
 }
 
 // B as panels in scratch memory, made before the product; the host expression of the first.
@@ -173,11 +165,14 @@ Result<void> lower_gemm(Lowering& lowering, ir::NodeId id) {
   args.push_back({"float", "low", float_text(epilogue.bounds ? epilogue.bounds->low : 0)});
   args.push_back({"float", "high", float_text(epilogue.bounds ? epilogue.bounds->high : 0)});
   args.push_back({"int", "clip", epilogue.bounds ? "1" : "0"});
+  auto add_batch = [&](const char* field, const ir::Shape& values, int otherwise) {
+    args.push_back({"int64_t[6]", field, array_text(lowering, padded(values, otherwise))});
+  };
+  add_batch("batch", p.batch, 1);
+  add_batch("batch_a", batch_steps(p.batch_a, p.rows * p.depth), 0);
+  add_batch("batch_w", batch_steps(p.batch_b, blocks * p.depth * kBlock), 0);
   KernelText text{"gemm", gemm_text(args, epilogue), {std::string(lowering.target().isa_header), "isa/gemm.h"}};
   if (!epilogue.function.empty()) text.includes.insert(text.includes.begin() + 1, "isa/math.h");
-  args.push_back({"", "batch", list_text(lowering, p.batch, 1)});
-  args.push_back({"", "batch_a", list_text(lowering, batch_steps(p.batch_a, p.rows * p.depth), 0)});
-  args.push_back({"", "batch_w", list_text(lowering, batch_steps(p.batch_b, blocks * p.depth * kBlock), 0)});
   for (const Arg& arg : epilogue.args) args.push_back(arg);
   ir::Dim batches = ir::product(p.batch);
   lowering.launch(text, args, batches * rows.chunks * parts, batches * p.rows * p.depth * p.columns);

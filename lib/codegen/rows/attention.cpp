@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tvc.Attention in f32: isa/row_attention.h over the operands where they lie, transposed or not. Keys and values are
 // laid out in panels first, but for few query rows.
+#include "codegen/arguments.h"
 #include "codegen/contraction/tasks.h"
 #include "codegen/lower.h"
 #include "ops/op_def.h"
@@ -59,31 +60,17 @@ Operand broadcast_operand(const ir::Shape& shape) {
   return operand(shape, perm);
 }
 
-std::string list_text(Lowering& lowering, const ir::Shape& values) {
-  std::string out;
-  for (const ir::Dim& value : values) out += (out.empty() ? "" : ", ") + lowering.size(value);
-  return "{" + out + "}";
-}
-
-// The fields of a tv_attention: a kernel's arguments are plain types, so that they can be said without its header.
 KernelText kernel_text(const Target& target, const std::vector<Arg>& args, std::string_view hint,
                        std::string_view call) {
-  std::string fields, fill, copies;
-  for (const Arg& arg : args) {
-    const bool list = arg.type == "steps";
-    fields += list ? fmt::format("  int64_t {}[4];\n", arg.field) : fmt::format("  {} {};\n", arg.type, arg.field);
-    if (list) copies += fmt::format("  memcpy(a.{0}, p->{0}, sizeof a.{0});\n", arg.field);
-    else fill += fmt::format("      .{0} = p->{0},\n", arg.field);
-  }
-  return {
-      std::string(hint),
-      fmt::format("typedef struct NAME_args {{\n{}}} NAME_args;\n"
-                  "static void NAME(const void* args_, int64_t begin, int64_t end, int32_t thread) {{\n"
-                  "  const NAME_args* const p = args_;\n  (void)thread;\n  tv_attention a = {{\n{}  }};\n{}  {};\n}}\n",
-                  fields, fill, copies, call),
-      {std::string(target.isa_header), "isa/row_attention.h"}};
+  return {std::string(hint),
+          fmt::format("typedef struct NAME_args {{\n{}}} NAME_args;\n"
+                      "static void NAME(const void* args_, int64_t begin, int64_t end, int32_t thread) {{\n"
+                      "  const NAME_args* const p = args_;\n  (void)thread;\n{}  {};\n}}\n",
+                      fields_text(args), copy_text(args, "tv_attention", "a", "p"), call),
+          {std::string(target.isa_header), "isa/row_attention.h"}};
 }
 
+// The fields of a tv_attention, and the sizes that the launches need.
 struct Call {
   ir::Dim batches, rows, keys, depth, width, chunks;
   std::vector<Arg> args;
@@ -119,17 +106,17 @@ Call call_of(Lowering& lowering, ir::NodeId id) {
   size("rows", call.rows), size("keys", call.keys);
   size("depth", call.depth), size("width", call.width);
   size("chunks", call.chunks);
-  field("steps", "q_step", list_text(lowering, repeating(q, {y.shape[0], y.shape[1], q.shape[2], q.shape[3]})));
-  field("steps", "k_step", list_text(lowering, repeating(k, {y.shape[0], y.shape[1], k.shape[2], k.shape[3]})));
-  field("steps", "v_step", list_text(lowering, repeating(v, {y.shape[0], y.shape[1], v.shape[2], v.shape[3]})));
-  field("steps", "y_step", list_text(lowering, y.steps));
+  field("int64_t[4]", "q_step", array_text(lowering, repeating(q, {y.shape[0], y.shape[1], q.shape[2], q.shape[3]})));
+  field("int64_t[4]", "k_step", array_text(lowering, repeating(k, {y.shape[0], y.shape[1], k.shape[2], k.shape[3]})));
+  field("int64_t[4]", "v_step", array_text(lowering, repeating(v, {y.shape[0], y.shape[1], v.shape[2], v.shape[3]})));
+  field("int64_t[4]", "y_step", array_text(lowering, y.steps));
   const ir::Shape scores = {y.shape[0], y.shape[1], call.rows, call.keys};
   const char *const names[] = {"bias", "mask"}, *const types[] = {"const float*", "const uint8_t*"};
   for (size_t extra = 0; extra < 2; ++extra) {
     if (node.input(3 + extra) == ir::kNone) continue;
     field(types[extra], names[extra], lowering.in(node.inputs[3 + extra]));
-    field("steps", std::string(names[extra]) + "_step",
-          list_text(lowering, repeating(broadcast_operand(shape(3 + extra)), scores)));
+    field("int64_t[4]", std::string(names[extra]) + "_step",
+          array_text(lowering, repeating(broadcast_operand(shape(3 + extra)), scores)));
   }
   field("float", "scale", contraction::float_text(node.f("scale", 1))),
       field("float", "masked", contraction::float_text(node.f("masked", 0)));
