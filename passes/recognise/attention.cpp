@@ -6,25 +6,22 @@
 #include <numeric>
 #include <optional>
 
-#include "ops/op_def.h"
 #include "passes/pass.h"
+#include "passes/recognise/replace.h"
 
 namespace tvc::passes {
 namespace {
 
+using namespace recognise;
+
 struct Match {
-  std::vector<ir::NodeId> inner;  // from the scores' product to the last one, without transpositions around
+  Nodes inner;  // from the scores' product to the last one, without transpositions around
+  ir::NodeId last = ir::kNone;
   ir::ValueId q = ir::kNone, k = ir::kNone, v = ir::kNone, bias = ir::kNone, mask = ir::kNone;
   std::vector<int64_t> q_perm, k_perm, v_perm, y_perm;
   double scale = 1, masked = 0;
   bool mask_is_inverted = false, zero_nan = false;
 };
-
-std::optional<double> scalar_of(const ir::Module& module, ir::ValueId id) {
-  const ir::Tensor* c = module.constant(id);
-  if (c == nullptr || c->dtype != ir::DType::kF32 || c->count() != 1) return std::nullopt;
-  return ir::to_f64(*c)[0];
-}
 
 class Matcher {
  public:
@@ -46,11 +43,6 @@ class Matcher {
   }
 
  private:
-  const ir::Node* producer(ir::ValueId value, std::string_view op) const {
-    const ir::NodeId node = value == ir::kNone ? ir::kNone : module_.value(value).producer;
-    return node != ir::kNone && module_.node(node).op == op ? &module_.node(node) : nullptr;
-  }
-
   bool own(ir::ValueId value) const {
     return uses_.single(module_, value) && module_.value(value).type.shape == scores_;
   }
@@ -58,21 +50,21 @@ class Matcher {
   // From the softmax's operand down to the product of q and k: mask, then bias, then scale.
   bool walk_scores(ir::ValueId x) {
     if (!own(x)) return false;
-    if (const ir::Node* where = producer(x, "Where")) {
-      const auto if_true = scalar_of(module_, where->inputs[1]), if_false = scalar_of(module_, where->inputs[2]);
+    if (const ir::Node* where = producer(module_, x, "Where")) {
+      const auto if_true = scalar(module_, where->inputs[1]), if_false = scalar(module_, where->inputs[2]);
       if (if_true.has_value() == if_false.has_value()) return false;
       m_.mask = where->inputs[0];
       m_.mask_is_inverted = if_true.has_value();
       m_.masked = if_true ? *if_true : *if_false;
-      m_.inner.push_back(module_.value(x).producer);
+      m_.inner.insert(module_.value(x).producer);
       x = where->inputs[if_true ? 2 : 1];
       if (!own(x)) return false;
     }
-    if (const ir::Node* add = producer(x, "Add")) {
+    if (const ir::Node* add = producer(module_, x, "Add")) {
       for (size_t side : {0, 1})
         if (own(add->inputs[side]) && is_scaled_product(add->inputs[side]) && fits(add->inputs[1 - side])) {
           m_.bias = add->inputs[1 - side];
-          m_.inner.push_back(module_.value(x).producer);
+          m_.inner.insert(module_.value(x).producer);
           return walk_product(add->inputs[side]);
         }
       return false;
@@ -88,13 +80,13 @@ class Matcher {
 
   // The operand of Mul or Div by a scalar, and the factor.
   std::optional<std::pair<ir::ValueId, double>> unscaled(ir::ValueId x) const {
-    if (const ir::Node* mul = producer(x, "Mul")) {
+    if (const ir::Node* mul = producer(module_, x, "Mul")) {
       for (size_t side : {0, 1})
-        if (auto c = scalar_of(module_, mul->inputs[side]);
+        if (auto c = scalar(module_, mul->inputs[side]);
             c && module_.value(mul->inputs[1 - side]).type == module_.value(x).type)
           return std::pair(mul->inputs[1 - side], *c);
-    } else if (const ir::Node* div = producer(x, "Div")) {
-      if (auto c = scalar_of(module_, div->inputs[1]);
+    } else if (const ir::Node* div = producer(module_, x, "Div")) {
+      if (auto c = scalar(module_, div->inputs[1]);
           c && *c != 0 && module_.value(div->inputs[0]).type == module_.value(x).type)
         return std::pair(div->inputs[0], 1 / *c);
     }
@@ -103,21 +95,21 @@ class Matcher {
 
   bool is_scaled_product(ir::ValueId x) const {
     while (auto inner = unscaled(x)) x = inner->first;
-    return producer(x, "MatMul") != nullptr;
+    return producer(module_, x, "MatMul") != nullptr;
   }
 
   bool walk_product(ir::ValueId x) {
     while (auto inner = unscaled(x)) {
       if (!own(inner->first)) return false;
       m_.scale *= inner->second;
-      m_.inner.push_back(module_.value(x).producer);
+      m_.inner.insert(module_.value(x).producer);
       x = inner->first;
     }
-    const ir::Node* product = producer(x, "MatMul");
+    const ir::Node* product = producer(module_, x, "MatMul");
     if (product == nullptr || product->has("epilogue")) return false;
     for (ir::ValueId input : product->inputs)
       if (module_.value(input).type.shape.size() != scores_.size()) return false;
-    m_.inner.push_back(module_.value(x).producer);
+    m_.inner.insert(module_.value(x).producer);
     m_.q_perm = identity();
     m_.k_perm = identity();
     std::swap(m_.k_perm[m_.k_perm.size() - 1], m_.k_perm[m_.k_perm.size() - 2]);
@@ -135,7 +127,7 @@ class Matcher {
   // What x is before transpositions, which go into perm, and scalar factors, which go into scale if that is wanted.
   ir::ValueId source(ir::ValueId x, std::vector<int64_t>& perm, double* scale) const {
     for (;;) {
-      const ir::Node* transpose = producer(x, "Transpose");
+      const ir::Node* transpose = producer(module_, x, "Transpose");
       if (auto own_perm = transpose ? transpose->ints("perm") : std::vector<int64_t>{};
           own_perm.size() == perm.size()) {
         for (int64_t& axis : perm) axis = own_perm[static_cast<size_t>(axis)];
@@ -157,7 +149,8 @@ class Matcher {
     if (product.op != "MatMul" || product.inputs[0] != weights || product.has("epilogue")) return false;
     const ir::Type& v = module_.value(product.inputs[1]).type;
     if (v.shape.size() != scores_.size()) return false;
-    m_.inner.push_back(reader);
+    m_.inner.insert(reader);
+    m_.last = reader;
     m_.v_perm = identity();
     m_.v = source(product.inputs[1], m_.v_perm, nullptr);
     m_.y_perm = identity();
@@ -171,13 +164,13 @@ class Matcher {
     for (const auto& use : readers) {
       if (use.node == ir::kNone || module_.node(use.node).op != "Where") continue;
       const ir::Node& where = module_.node(use.node);
-      const ir::Node* is_nan = producer(where.inputs[0], "IsNaN");
+      const ir::Node* is_nan = producer(module_, where.inputs[0], "IsNaN");
       if (where.inputs[2] != weights || is_nan == nullptr || is_nan->inputs[0] != weights ||
-          !uses_.single(module_, where.inputs[0]) || scalar_of(module_, where.inputs[1]) != 0.0)
+          !uses_.single(module_, where.inputs[0]) || scalar(module_, where.inputs[1]) != 0.0)
         return false;
       m_.zero_nan = true;
-      m_.inner.push_back(module_.value(where.inputs[0]).producer);
-      m_.inner.push_back(use.node);
+      m_.inner.insert(module_.value(where.inputs[0]).producer);
+      m_.inner.insert(use.node);
       weights = where.outputs[0];
       return true;
     }
@@ -200,45 +193,25 @@ ir::NodeId transposed(const ir::Module& module, const ir::Uses& uses, ir::ValueI
 }
 
 void build(ir::Module& module, const ir::Uses& uses, Match m) {
-  ir::NodeId last = m.inner.back();
-  if (ir::NodeId turn = transposed(module, uses, module.node(last).outputs[0]); turn != ir::kNone) {
+  if (ir::NodeId turn = transposed(module, uses, module.node(m.last).outputs[0]); turn != ir::kNone) {
     m.y_perm = module.node(turn).ints("perm");
-    m.inner.push_back(turn);
-    last = turn;
+    m.inner.insert(turn);
+    m.last = turn;
   }
-  const ir::ValueId y = module.node(last).outputs[0];
-  const ir::GraphId graph = module.node(last).graph;
-  if (m.mask_is_inverted)
-    m.mask = module.node(ir::add_node(module, graph, {.op = "Not", .inputs = {m.mask}}, last)).outputs[0];
-  std::vector<std::string> origin;
-  for (ir::NodeId id : m.inner)
-    origin.insert(origin.end(), module.node(id).origin.begin(), module.node(id).origin.end());
-  const ir::NodeId node = ir::add_node(module, graph,
-                                       {.op = "tvc.Attention",
-                                        .inputs = {m.q, m.k, m.v, m.bias, m.mask},
-                                        .attrs = {{"scale", m.scale},
-                                                  {"masked", m.masked},
-                                                  {"zero_nan", int64_t{m.zero_nan}},
-                                                  {"q_perm", m.q_perm},
-                                                  {"k_perm", m.k_perm},
-                                                  {"v_perm", m.v_perm},
-                                                  {"y_perm", m.y_perm}},
-                                        .origin = std::move(origin)},
-                                       last);
-  const ir::ValueId result = module.node(node).outputs[0];
-  module.value(result).type = module.value(y).type;
-  ir::replace_uses(module, y, result);
-  if (module.value(result).name.empty()) module.value(result).name = module.value(y).name;
-  // Each is read only by the next one, so that from the last on nobody reads what goes.
-  for (bool erased = true; erased;) {
-    erased = false;
-    for (ir::NodeId& id : m.inner)
-      if (id != ir::kNone && ir::Uses(module).of(module.node(id).outputs[0]).empty()) {
-        ir::erase_node(module, id);
-        id = ir::kNone;
-        erased = true;
-      }
+  if (m.mask_is_inverted) {
+    const ir::GraphId graph = module.node(m.last).graph;
+    m.mask = module.node(ir::add_node(module, graph, {.op = "Not", .inputs = {m.mask}}, m.last)).outputs[0];
   }
+  replace(module, m.inner, m.last,
+          {.op = "tvc.Attention",
+           .inputs = {m.q, m.k, m.v, m.bias, m.mask},
+           .attrs = {{"scale", m.scale},
+                     {"masked", m.masked},
+                     {"zero_nan", int64_t{m.zero_nan}},
+                     {"q_perm", m.q_perm},
+                     {"k_perm", m.k_perm},
+                     {"v_perm", m.v_perm},
+                     {"y_perm", m.y_perm}}});
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ std::string model(const std::string& body) {
     %6: f32[] = const {-10000}
     %7: f32[] = const {0}
     %8: f32[2] = const {0.5, 0.25}
-    %10: f32[] = Transpose(%0) {perm: [0, 2, 1, 3]}
-    %11: f32[] = Transpose(%1) {perm: [0, 2, 1, 3]}
+    %10 "q heads": f32[] = Transpose(%0) {perm: [0, 2, 1, 3]}
+    %11 "k heads": f32[] = Transpose(%1) {perm: [0, 2, 1, 3]}
     %12: f32[] = Transpose(%11) {perm: [0, 1, 3, 2]}
     %13: f32[] = Transpose(%2) {perm: [0, 2, 1, 3]}
 )" + body +
@@ -39,29 +39,31 @@ void refused(const std::string& body) { check_pass(passes::recognise_attention, 
 }  // namespace
 
 TEST_CASE("attention as exporters write it becomes one node") {
-  SUBCASE("plain") { attention("%14: f32[] = MatMul(%10, %12)\n%29: f32[] = Softmax(%14) {axis: -1}"); }
+  SUBCASE("plain") {
+    attention("%14 \"scores\": f32[] = MatMul(%10, %12)\n%29 \"weights\": f32[] = Softmax(%14) {axis: -1}");
+  }
   SUBCASE("scaled on either operand and on the scores") {
     auto module = attention(R"(
       %14: f32[] = Mul(%10, %4)
       %15: f32[] = Div(%12, %4)
       %16: f32[] = MatMul(%14, %15)
       %17: f32[] = Mul(%4, %16)
-      %29: f32[] = Softmax(%17) {axis: 3}
+      %29 "weights": f32[] = Softmax(%17) {axis: 3}
     )");
     for (const auto& node : module.nodes)
       if (node.op == "tvc.Attention") CHECK(node.f("scale", 0) == 0.5);
   }
   SUBCASE("bias, then mask") {
     attention(R"(
-      %14: f32[] = MatMul(%10, %12)
+      %14 "scores": f32[] = MatMul(%10, %12)
       %15: f32[] = Add(%3, %14)
       %16: f32[] = Where(%5, %15, %6)
-      %29: f32[] = Softmax(%16) {axis: -1}
+      %29 "weights": f32[] = Softmax(%16) {axis: -1}
     )");
   }
   SUBCASE("a mask that says what to hide, and NaN as 0") {
     auto module = attention(R"(
-      %14: f32[] = MatMul(%10, %12)
+      %14 "scores": f32[] = MatMul(%10, %12)
       %16: f32[] = Where(%5, %6, %14)
       %17: f32[] = Softmax(%16) {axis: -1}
       %18: bool[] = IsNaN(%17)
@@ -73,9 +75,9 @@ TEST_CASE("attention as exporters write it becomes one node") {
 
 TEST_CASE("transpositions of shared operands stay for their other readers") {
   auto module = check_pass(passes::recognise_attention, model(R"(
-    %14: f32[] = MatMul(%10, %12)
+    %14 "scores": f32[] = MatMul(%10, %12)
     %15: f32[] = Softmax(%14) {axis: -1}
-    %16: f32[] = MatMul(%15, %13)
+    %16 "y": f32[] = MatMul(%15, %13)
     return %16, %10, %11
   )"),
                            1);
@@ -85,26 +87,26 @@ TEST_CASE("transpositions of shared operands stay for their other readers") {
 TEST_CASE("what is not attention, or is read by others, stays") {
   SUBCASE("scores that somebody reads") {
     refused(
-        "%14: f32[] = MatMul(%10, %12)\n%29: f32[] = Softmax(%14) {axis: -1}\n%30: f32[] = MatMul(%29, %13)\nreturn %30, %14");
+        "%14 \"scores\": f32[] = MatMul(%10, %12)\n%29 \"weights\": f32[] = Softmax(%14) {axis: -1}\n%30: f32[] = MatMul(%29, %13)\nreturn %30, %14");
   }
   SUBCASE("weights that are an output") {
     refused(
-        "%14: f32[] = MatMul(%10, %12)\n%29: f32[] = Softmax(%14) {axis: -1}\n%30: f32[] = MatMul(%29, %13)\nreturn %30, %29");
+        "%14 \"scores\": f32[] = MatMul(%10, %12)\n%29 \"weights\": f32[] = Softmax(%14) {axis: -1}\n%30: f32[] = MatMul(%29, %13)\nreturn %30, %29");
   }
   SUBCASE("softmax along another axis") {
     refused(
-        "%14: f32[] = MatMul(%10, %12)\n%29: f32[] = Softmax(%14) {axis: 2}\n%30: f32[] = MatMul(%29, %13)\nreturn %30");
+        "%14 \"scores\": f32[] = MatMul(%10, %12)\n%29 \"weights\": f32[] = Softmax(%14) {axis: 2}\n%30: f32[] = MatMul(%29, %13)\nreturn %30");
   }
   SUBCASE("weights on the right side") {
     refused(
-        "%14: f32[] = MatMul(%12, %11)\n%29: f32[] = Softmax(%14) {axis: -1}\n%30: f32[] = MatMul(%11, %29)\nreturn %30");
+        "%14: f32[] = MatMul(%12, %11)\n%29 \"weights\": f32[] = Softmax(%14) {axis: -1}\n%30: f32[] = MatMul(%11, %29)\nreturn %30");
   }
   SUBCASE("a bias that is scaled with the scores") {
     refused(R"(
-      %14: f32[] = MatMul(%10, %12)
+      %14 "scores": f32[] = MatMul(%10, %12)
       %15: f32[] = Add(%14, %3)
       %16: f32[] = Mul(%15, %4)
-      %29: f32[] = Softmax(%16) {axis: -1}
+      %29 "weights": f32[] = Softmax(%16) {axis: -1}
       %30: f32[] = MatMul(%29, %13)
       return %30
     )");
@@ -112,9 +114,9 @@ TEST_CASE("what is not attention, or is read by others, stays") {
   SUBCASE("a factor for each head") {
     refused(R"(
       %9: f32[2, 1, 1] = const {0.5, 0.25}
-      %14: f32[] = MatMul(%10, %12)
+      %14 "scores": f32[] = MatMul(%10, %12)
       %16: f32[] = Mul(%14, %9)
-      %29: f32[] = Softmax(%16) {axis: -1}
+      %29 "weights": f32[] = Softmax(%16) {axis: -1}
       %30: f32[] = MatMul(%29, %13)
       return %30
     )");
