@@ -101,17 +101,17 @@ TEST_CASE("activations that others read, or with other numbers, stay") {
       return %30, %31
     }
     graph 1 "a"() {
-      %40: f32[] = Neg(%10)
+      %40 "a": f32[] = Neg(%10)
       return %40
     }
     graph 2 "b"() {
-      %50: f32[] = Neg(%0)
+      %50 "b": f32[] = Neg(%0)
       return %50
     })");
     CHECK(run_pass(passes::recognise_activations, module) == 0);
   }
   SUBCASE("another gate's operand") {
-    stays("%9: f32[] = Neg(%0)\n%10: f32[] = Sigmoid(%9)\n%11: f32[] = Exp(%0)\n%30 \"y\": f32[] = Mul(%10, %11)\n");
+    stays("%19: f32[] = Neg(%0)\n%10: f32[] = Sigmoid(%19)\n%11: f32[] = Exp(%0)\n%30 \"y\": f32[] = Mul(%10, %11)\n");
   }
   SUBCASE("bounds of another activation") {
     stays(
