@@ -17,6 +17,7 @@ Result<bool> decompose(ir::Module& module, ir::NodeId id, const PassContext& con
   auto replacements = def->decompose(builder);
   if (!replacements.ok())
     return std::move(replacements).error().at(fmt::format("{} {}", module.node(id).op, module.node(id).label()));
+  if (replacements->empty() && def->express != nullptr) return false;
   auto outputs = module.node(id).outputs;
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (outputs[k] == ir::kNone) continue;

@@ -3,7 +3,8 @@
 //
 // Meaning is exactly one of: express (tensor expressions), decompose (other operators), routine (run-time C function
 // lib/runtime/ops/<Routine>.c), view (the same elements in the same order under another shape), or control (If, Loop,
-// Scan, sequences handled by code generation). Equal alone has two: an expression, and a routine for strings.
+// Scan, sequences handled by code generation). Equal has an expression, and a routine for strings; Range and Resize have
+// an expression, and a decomposition where the size of their result follows from numbers that only the run knows.
 // `infer` gives output types; shape rules of data-dependent operators use fresh().
 #pragma once
 
@@ -113,6 +114,7 @@ struct OpDef {
   Result<void> (*infer)(InferContext&) = nullptr;
   // One expression an output; operands are numbered as the node's inputs.
   Result<std::vector<te::TensorExpr>> (*express)(const NodeView&) = nullptr;
+  // No values: the node stays as it is, for its expression.
   Result<std::vector<ir::ValueId>> (*decompose)(DecomposeContext&) = nullptr;
   Result<RoutineCall> (*routine)(const NodeView&) = nullptr;
   bool view = false;         // output 0 is the bytes of input 0, reshaped

@@ -53,9 +53,11 @@ TEST_CASE("samples of every operator") {
 TEST_CASE("a definition has exactly one meaning") {
   for (const ops::OpDef* def : ops::all()) {
     CAPTURE(def->name);
-    // A routine beside an expression is for strings; Scan is control, and becomes a Loop.
+    // A routine beside an expression is for strings, a decomposition for sizes that only the run knows; Scan is
+    // control, and becomes a Loop.
     const bool computed = def->express != nullptr || def->routine != nullptr;
-    const int meanings = computed + (def->decompose != nullptr) + def->view;
+    const int meanings = (computed || def->decompose != nullptr) + def->view;
+    CHECK((def->routine == nullptr || def->decompose == nullptr));
     CHECK(meanings == (def->control && meanings == 0 ? 0 : 1));
     CHECK(static_cast<bool>(def->infer));
   }
