@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rebuilding of expressions. Expressions are graphs with sharing: every walk visits a node once.
+#include <algorithm>
 #include <cassert>
 #include <unordered_map>
 #include <unordered_set>
@@ -41,8 +42,10 @@ class Rewriter {
       args.push_back(run(arg));
       changed |= args.back() != arg;
     }
-    Expr built = changed ? rebuild(e, std::move(args)) : e;
-    if (Expr replacement = visit_(built)) built = std::move(replacement);
+    Expr built = changed ? rebuild(e, args) : e;
+    // What folds into one of its arguments (x * 1, a cast to the same type) has been visited as that.
+    const bool folded = built->op != e->op || std::find(args.begin(), args.end(), built) != args.end();
+    if (Expr replacement = folded ? nullptr : visit_(built)) built = std::move(replacement);
     done_.emplace(e.get(), built);
     return built;
   }

@@ -42,9 +42,11 @@ Result<void> Twins::replace(ir::NodeId node, size_t k, ir::ValueId blocked) {
 }
 
 Result<ir::ValueId> Twins::operand(ir::ValueId planar, ir::NodeId at, double padding) {
-  if (ir::ValueId twin = find(planar); twin != ir::kNone) return twin;
-  const ir::Type type = module_.value(planar).type;
-  const int rank = module_.value(module_.node(at).outputs[0]).type.rank();
+  const ir::Type type = module_.value(planar).type, result = module_.value(module_.node(at).outputs[0]).type;
+  const int rank = result.rank();
+  // One plane for all channels: in its twin it stands in one of 16 places.
+  const bool repeats = type.rank() == rank && type.shape[1].is(1) && !result.shape[1].is(1);
+  if (ir::ValueId twin = find(planar); twin != ir::kNone && !repeats) return twin;
   const ir::Tensor* tensor = module_.constant(planar);
   if (tensor != nullptr && tensor->count() == 1) {
     if (type.rank() <= 1) return planar;

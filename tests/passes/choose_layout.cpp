@@ -48,3 +48,17 @@ TEST_CASE("a convolution with weights of the run stays planar") {
   })",
              0);
 }
+
+TEST_CASE("one plane for all channels, made by a convolution, as in spatial attention") {
+  ir::Module module = check_pass(passes::choose_layout, R"(graph 0 "m"(%0 "x": f32[1, 16, 6, 7]) {
+    %1: f32[20, 16, 1, 1] = const random(1)
+    %2: f32[1, 20, 3, 3] = const random(2)
+    %3: f32[] = Conv(%0, %1)
+    %4: f32[] = Conv(%3, %2) {pads: [1, 1, 1, 1]}
+    %5: f32[] = Sigmoid(%4)
+    %6 "y": f32[] = Mul(%3, %5)
+    return %6
+  })",
+                                 4);
+  CHECK(count_nodes(module, "Conv") == 0);
+}

@@ -92,3 +92,15 @@ TEST_CASE("a million elements take under a second") {
   CHECK(seconds.count() < 5);  // with room for a busy machine
   MESSAGE("seconds: ", seconds.count());
 }
+
+TEST_CASE("what folds into an argument is replaced once") {
+  // read(0) * 1 with read 0 -> read 1 and read 1 -> read 0: a second replacement would give read 0 again.
+  const Expr one = number(DType::kF32, 1);
+  const int i = fresh_var();
+  const Expr product = read(0, DType::kF32, {var(i)}) * read(2, DType::kF32, {var(i)});
+  const Expr swapped = rewrite(product, [&](const Expr& e) -> Expr {
+    if (e->op != Op::kRead) return nullptr;
+    return e->index == 2 ? one : read(1 - e->index, DType::kF32, {e->args[0]});
+  });
+  CHECK(operands_of(swapped) == std::vector<int>{1});
+}

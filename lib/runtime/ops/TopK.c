@@ -30,6 +30,7 @@ static void sift(const row* r, int64_t* heap, int64_t n, int64_t at) {
 }
 
 static void select_row(const row* r, int64_t size, int64_t k, int64_t* heap) {
+  if (k == 0) return;
   for (int64_t i = 0; i < k; ++i) heap[i] = i;
   for (int64_t i = k / 2; i-- > 0;) sift(r, heap, k, i);
   for (int64_t i = k; i < size; ++i) {
