@@ -16,41 +16,56 @@ int64_t floor_of(int64_t bytes, int64_t each) { return std::max<int64_t>(bytes /
 
 ir::Dim pitch_of(const ConvCall& c) { return (c.out[1] - 1) * c.stride[1] + ((c.kernel[1] - 1) * c.dilation[1] + 1); }
 
-// Pixels of a chunk whose input fits kInputBytes.
-ir::Dim most_pixels(const ConvCall& c) {
-  const int64_t pixel_bytes = c.planes * c.pixel * 4;
-  if (!c.padded) return std::max<int64_t>(floor_of(kInputBytes, pixel_bytes), 96);
-  ir::Dim rows = ir::floor_div(kInputBytes, ir::max(pitch_of(c) * pixel_bytes, 1));
-  ir::Dim out_rows = ir::floor_div(rows - ((c.kernel[0] - 1) * c.dilation[0] + 1), c.stride[0]);
-  return ir::max(out_rows * c.out[1], 24);
+int64_t window_rows(const ConvCall& c) { return (c.kernel[0] - 1) * c.dilation[0] + 1; }
+
+// Output rows whose padded input fits kInputBytes; less than 1 if not even one does.
+ir::Dim rows_that_fit(const ConvCall& c) {
+  ir::Dim rows = ir::floor_div(kInputBytes, ir::max(pitch_of(c) * (c.planes * c.pixel * 4), 1));
+  return ir::floor_div(rows - window_rows(c), c.stride[0]);
 }
 
-// Floats that hold the padded input rows of any chunk.
-ir::Dim scratch_floats(const ConvCall& c, const ir::Dim& chunk) {
-  ir::Dim out_rows = ir::min(ir::ceil_div(chunk - 1, ir::max(c.out[1], 1)) + 1, ir::max(c.out[0], 1));
-  ir::Dim rows = (out_rows - 1) * c.stride[0] + ((c.kernel[0] - 1) * c.dilation[0] + 1);
-  return ir::max(ir::ceil_div(rows * pitch_of(c) * (c.planes * c.pixel), kBlock) * kBlock, kBlock);
+int64_t columns_that_fit(const ConvCall& c) {
+  int64_t columns = floor_of(kInputBytes, window_rows(c) * c.planes * c.pixel * 4) - (c.kernel[1] - 1) * c.dilation[1];
+  return std::max<int64_t>((columns - 1) / c.stride[1], 24);
 }
 
-// Fields of tv_conv beside its pointers and bounds, with their host expressions.
-std::vector<Arg> size_args(Lowering& lowering, const ConvCall& c, int64_t parts, const RowChunks& rows,
-                           const ir::Dim& scratch) {
-  std::vector<Arg> args;
-  auto add = [&](const char* field, const ir::Dim& value) { args.push_back({"int64_t", field, lowering.size(value)}); };
-  add("scratch_floats", scratch);
-  add("groups", c.groups), add("planes", c.planes), add("blocks", c.blocks), add("parts", parts);
-  add("pixel", c.pixel), add("height", c.in[0]), add("width", c.in[1]);
-  add("out_height", c.out[0]), add("out_width", c.out[1]);
-  add("kernel_h", c.kernel[0]), add("kernel_w", c.kernel[1]);
-  add("stride_h", c.stride[0]), add("stride_w", c.stride[1]);
-  add("dilation_h", c.dilation[0]), add("dilation_w", c.dilation[1]);
-  add("top", c.before[0]), add("left", c.before[1]);
-  add("chunks", rows.chunks), add("chunk", rows.chunk);
-  add("y_height", c.y_size[0]), add("y_width", c.y_size[1]);
-  add("y_step_h", c.y_step[0]), add("y_step_w", c.y_step[1]);
-  add("y_top", c.y_offset[0]), add("y_left", c.y_offset[1]);
-  add("y_channels", c.y_channels), add("y_phases", c.y_phases);
-  return args;
+// Runs of output pixels, and the floats of a thread's scratch that hold the padded input of any of them.
+struct Runs {
+  RowChunks rows;
+  ir::Dim pieces, scratch;
+};
+
+Runs runs_over_rows(const ConvCall& c, int64_t parts, const ir::Dim& most) {
+  RowChunks rows = split_rows(c.out[0] * c.out[1], parts, most);
+  ir::Dim out_rows = ir::min(ir::ceil_div(rows.chunk - 1, ir::max(c.out[1], 1)) + 1, ir::max(c.out[0], 1));
+  ir::Dim in_rows = (out_rows - 1) * c.stride[0] + window_rows(c);
+  return {rows, 0, in_rows * pitch_of(c) * (c.planes * c.pixel)};
+}
+
+Runs runs_in_rows(const ConvCall& c, int64_t parts) {
+  RowChunks columns = split_rows(c.out[1], parts, columns_that_fit(c));
+  ir::Dim pitch = (columns.chunk - 1) * c.stride[1] + ((c.kernel[1] - 1) * c.dilation[1] + 1);
+  return {{columns.chunk, columns.chunks * c.out[0]},
+          columns.chunks,
+          pitch * (window_rows(c) * c.planes * c.pixel)};
+}
+
+Runs runs_of(const ConvCall& c, int64_t parts) {
+  if (!c.padded) {
+    const int64_t most = std::max<int64_t>(floor_of(kInputBytes, c.planes * c.pixel * 4), 96);
+    return {split_rows(c.out[0] * c.out[1], parts, most), 0, 0};
+  }
+  Runs within = runs_in_rows(c, parts);
+  if (!c.out[0].is(1)) {
+    ir::Dim fit = rows_that_fit(c), narrow = ir::max(ir::min(fit, 1), 0), wide = 1 - narrow;
+    Runs over = runs_over_rows(c, parts, ir::max(fit * c.out[1], 24));
+    auto choose = [&](const ir::Dim& a, const ir::Dim& b) { return narrow * a + wide * b; };
+    within = {{choose(over.rows.chunk, within.rows.chunk), choose(over.rows.chunks, within.rows.chunks)},
+              choose(over.pieces, within.pieces),
+              choose(over.scratch, within.scratch)};
+  }
+  within.scratch = ir::max(ir::ceil_div(within.scratch, kBlock) * kBlock, kBlock);
+  return within;
 }
 
 // One way to compute a call: which function of which header, over what weights, cut how.
@@ -60,7 +75,28 @@ struct Route {
   ir::Dim scratch;  // floats of one thread
   std::string scratch_text;
   RowChunks rows;
+  ir::Dim pieces = 0;  // see isa/conv.h
 };
+
+// Fields of tv_conv beside its pointers and bounds, with their host expressions.
+std::vector<Arg> size_args(Lowering& lowering, const ConvCall& c, int64_t parts, const Route& route) {
+  std::vector<Arg> args;
+  auto add = [&](const char* field, const ir::Dim& value) { args.push_back({"int64_t", field, lowering.size(value)}); };
+  add("scratch_floats", route.scratch);
+  add("groups", c.groups), add("planes", c.planes), add("blocks", c.blocks), add("parts", parts);
+  add("pixel", c.pixel), add("height", c.in[0]), add("width", c.in[1]);
+  add("out_height", c.out[0]), add("out_width", c.out[1]);
+  add("kernel_h", c.kernel[0]), add("kernel_w", c.kernel[1]);
+  add("stride_h", c.stride[0]), add("stride_w", c.stride[1]);
+  add("dilation_h", c.dilation[0]), add("dilation_w", c.dilation[1]);
+  add("top", c.before[0]), add("left", c.before[1]);
+  add("chunks", route.rows.chunks), add("chunk", route.rows.chunk), add("pieces", route.pieces);
+  add("y_height", c.y_size[0]), add("y_width", c.y_size[1]);
+  add("y_step_h", c.y_step[0]), add("y_step_w", c.y_step[1]);
+  add("y_top", c.y_offset[0]), add("y_left", c.y_offset[1]);
+  add("y_channels", c.y_channels), add("y_phases", c.y_phases);
+  return args;
+}
 
 std::string conv_text(const std::vector<Arg>& args, const EpilogueText& epilogue, const Route& route) {
   return fmt::format(
@@ -79,7 +115,7 @@ void launch(Lowering& lowering, ir::NodeId id, const ConvCall& c, const Epilogue
                            {"const float*", "bias", fmt::format("(const float*){}", lowering.weight(bytes_of(c.bias)))},
                            {"float*", "y", lowering.out(node.outputs[0])},
                            {"float*", "scratch", route.scratch_text}};
-  for (Arg& arg : size_args(lowering, c, parts, route.rows, route.scratch)) args.push_back(std::move(arg));
+  for (Arg& arg : size_args(lowering, c, parts, route)) args.push_back(std::move(arg));
   args.push_back({"float", "low", float_text(epilogue.low)});
   args.push_back({"float", "high", float_text(epilogue.high)});
   args.push_back({"int", "clip", epilogue.clip ? "1" : "0"});
@@ -95,10 +131,8 @@ void launch(Lowering& lowering, ir::NodeId id, const ConvCall& c, const Epilogue
 }
 
 Route direct_route(Lowering& lowering, const ConvCall& c, const std::string& w) {
-  const int64_t parts = column_parts(c.blocks, lowering.target());
-  RowChunks rows = split_rows(c.out[0] * c.out[1], parts * c.groups, most_pixels(c));
-  ir::Dim scratch = c.padded ? scratch_floats(c, rows.chunk) : ir::Dim(0);
-  return {"conv", "isa/conv.h", "tv_conv_run", w, scratch, "NULL", rows};
+  Runs runs = runs_of(c, column_parts(c.blocks, lowering.target()) * c.groups);
+  return {"conv", "isa/conv.h", "tv_conv_run", w, runs.scratch, "NULL", runs.rows, runs.pieces};
 }
 
 // Its w are the transformed weights, which transform_weights makes.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Dense and grouped convolution into the blocked layout [N, C/16, H, W, 16], over isa/tile.h.
- * A task is a run of output pixels of one image times a part of a group's output blocks. The run's input rows are
- * copied with their padding into the thread's scratch, unless there is none; each thread copies a run once for all its
- * parts. x: planes of `pixel` floats a pixel: blocks of 16 channels, or single channels of a planar input. */
+ * A task is a run of output pixels of one image times a part of a group's output blocks. The input that the run reads
+ * is copied with its padding into the thread's scratch, unless there is none: whole rows, or columns of rows if the run
+ * lies in one row. Each thread copies a run once for all its parts. x: planes of `pixel` floats a pixel: blocks of 16 channels, or single channels of a planar input. */
 #ifndef TVC_ISA_CONV_H
 #define TVC_ISA_CONV_H
 
@@ -15,7 +15,7 @@ typedef struct tv_conv {
   int64_t groups, planes, blocks, parts; /* of one group; parts of its blocks */
   int64_t pixel, height, width, out_height, out_width;
   int64_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, top, left;
-  int64_t chunks, chunk; /* runs of output pixels */
+  int64_t chunks, chunk, pieces; /* runs of output pixels; pieces: so many in each row, 0: runs go on over rows */
   int64_t y_height, y_width, y_step_h, y_step_w, y_top, y_left, y_channels,
       y_phases; /* where outputs lie: step 1, or a
 transposed phase; y_channels: of a planar output, else 0; y_phases: so many phases lie in one block, [phase][channel] */
@@ -34,36 +34,41 @@ static inline int tv_conv_scatters(const tv_conv* c) {
 }
 
 typedef struct tv_window {
-  const float* x; /* the first tap of the first output pixel of row row0 */
-  int64_t row0, plane, pitch;
+  const float* x; /* the first tap of output pixel (row0, column0) */
+  int64_t row0, column0, plane, pitch;
 } tv_window;
 
-static inline void tv_conv_copy_row(const tv_conv* c, const float* from, float* to, int64_t pitch, int inside) {
-  const int64_t p = c->pixel, before = tv_size_min(tv_size_max(c->left, 0), pitch), skipped = tv_size_max(-c->left, 0);
+/* Input columns [first, first + pitch), some of which may lie outside. */
+static inline void tv_conv_copy_row(const tv_conv* c, const float* from, float* to, int64_t first, int64_t pitch,
+                                    int inside) {
+  const int64_t p = c->pixel, before = tv_size_min(tv_size_max(-first, 0), pitch), skipped = tv_size_max(first, 0);
   const int64_t count = inside ? tv_size_max(tv_size_min(c->width - skipped, pitch - before), 0) : 0;
   memset(to, 0, (size_t)(before * p) * sizeof(float));
   memcpy(to + before * p, from + skipped * p, (size_t)(count * p) * sizeof(float));
   memset(to + (before + count) * p, 0, (size_t)((pitch - before - count) * p) * sizeof(float));
 }
 
-static inline tv_window tv_conv_window(const tv_conv* c, int64_t image, int64_t group, int64_t row0, int64_t row1,
+/* What output pixels [begin, end) of one image and group read. */
+static inline tv_window tv_conv_window(const tv_conv* c, int64_t image, int64_t group, int64_t begin, int64_t end,
                                        float* scratch, int copy) {
+  const int64_t row0 = begin / c->out_width, row1 = (end - 1) / c->out_width + 1, one_row = row1 - row0 == 1;
+  const int64_t column0 = one_row ? begin % c->out_width : 0, columns = one_row ? end - begin : c->out_width;
   const int64_t plane = c->height * c->width * c->pixel, first = row0 * c->stride_h - c->top;
   const float* x = c->x + (image * c->groups + group) * c->planes * plane;
   if (c->scratch_floats == 0) {
-    const tv_window direct = {x + (first * c->width - c->left) * c->pixel, row0, plane, c->width * c->pixel};
+    const tv_window direct = {x + (first * c->width - c->left) * c->pixel, row0, 0, plane, c->width * c->pixel};
     return direct;
   }
   const int64_t rows = (row1 - row0 - 1) * c->stride_h + (c->kernel_h - 1) * c->dilation_h + 1;
-  const int64_t pitch = (c->out_width - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w + 1;
-  const tv_window padded = {scratch, row0, rows * pitch * c->pixel, pitch * c->pixel};
+  const int64_t pitch = (columns - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w + 1;
+  const tv_window padded = {scratch, row0, column0, rows * pitch * c->pixel, pitch * c->pixel};
   if (!copy) return padded;
   for (int64_t i = 0; i < c->planes; ++i)
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t at = first + r;
       const int inside = at >= 0 && at < c->height;
       tv_conv_copy_row(c, inside ? x + i * plane + at * c->width * c->pixel : x,
-                       scratch + (i * rows + r) * padded.pitch, pitch, inside);
+                       scratch + (i * rows + r) * padded.pitch, column0 * c->stride_w - c->left, pitch, inside);
     }
   return padded;
 }
@@ -121,7 +126,8 @@ static inline void tv_conv_span(const tv_conv* c, const void* args, tv_epilogue 
   for (int64_t n = 0; n < tiles; ++n) {
     const int64_t end = s->first + count * (n + 1) / tiles, size = end - at;
     for (int64_t t = 0; t < size; ++t) {
-      rows[t] = window->x + (row - window->row0) * c->stride_h * window->pitch + column * c->stride_w * c->pixel;
+      rows[t] = window->x + (row - window->row0) * c->stride_h * window->pitch +
+                (column - window->column0) * c->stride_w * c->pixel;
       if (++column == c->out_width) column = 0, ++row;
     }
     const tv_tile_fn compute = tv_tiles[s->blocks - 1][size - 1];
@@ -161,7 +167,8 @@ static inline void tv_conv_part(const tv_conv* c, const void* args, tv_epilogue 
                           .low = c->low,
                           .high = c->high,
                           .clip = c->clip && last};
-    const tv_window here = {window->x + done * window->plane, window->row0, window->plane, window->pitch};
+    tv_window here = *window;
+    here.x += done * window->plane;
     tv_span s = *whole;
     const int64_t count = whole->last - whole->first, runs = (count + TV_CONV_RUN - 1) / TV_CONV_RUN;
     for (int64_t run = 0; run < runs; ++run, s.first = s.last) {
@@ -186,11 +193,12 @@ static __attribute__((noinline, unused)) void tv_conv_run(const tv_conv* c, cons
     const int64_t part = task % c->parts, input = task / c->parts, group = input % c->groups;
     const int64_t chunk = input / c->groups % c->chunks, image = input / c->groups / c->chunks;
     const int64_t first = c->blocks * part / c->parts, last = c->blocks * (part + 1) / c->parts;
-    const tv_span span = {image, group * c->blocks + first, last - first, chunk * c->chunk,
-                          tv_size_min(chunk * c->chunk + c->chunk, pixels)};
+    const int64_t row = c->pieces ? chunk / c->pieces : 0, piece = c->pieces ? chunk % c->pieces : chunk;
+    const int64_t pixel = row * c->out_width + piece * c->chunk;
+    const tv_span span = {image, group * c->blocks + first, last - first, pixel,
+                          tv_size_min(pixel + c->chunk, c->pieces ? (row + 1) * c->out_width : pixels)};
     if (span.first >= span.last) continue;
-    const tv_window window = tv_conv_window(c, image, group, span.first / c->out_width,
-                                            (span.last - 1) / c->out_width + 1, scratch, held != input);
+    const tv_window window = tv_conv_window(c, image, group, span.first, span.last, scratch, held != input);
     held = input;
     tv_conv_part(c, args, epilogue, &window, &span);
   }
